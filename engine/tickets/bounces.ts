@@ -46,7 +46,7 @@ export function recordBounce(ctx: Context, bounce: Bounce): void {
     if (to !== undefined && bounce.isOfAddress) suppress(ctx, to, 'bounce', answer);
     if (sent.subjectId === null) return notifyOfLostInvitation(ctx, mail, answer);
     if (to === mail.to) failDelivery(ctx, sent.subjectId, { to, answer });
-    else failCopy(ctx, sent.subjectId, { to: to ?? bounce.recipient ?? 'somebody', answer });
+    else failCopy(ctx, sent.subjectId, { to: to ?? bounce.recipient ?? 'one of its recipients', answer });
     return;
   }
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs Switchboard on Debian 12, Ubuntu 22.04 or later: the program, a user of its own, the systemd unit, the documentation.
-# Run it as root in the folder that holds the executable `switchboard` and these files. Run again, it upgrades: settings and
-# data are left as they are, and a backup is made before the new program touches the data. `install.sh --dry-run` only says
-# what it would do; DESTDIR installs below another root and starts nothing.
+# Run it as root in the folder with the executable `switchboard` and these files. Run again, it upgrades: settings and data
+# stay, and a backup is made before the new program opens the data. `install.sh --dry-run` only prints what it would do;
+# DESTDIR installs below another root and starts nothing.
 set -eu
 
 say() { printf '%s\n' "$*"; }
@@ -33,7 +33,7 @@ if [ -n "$live" ] && [ -z "$dry" ]; then
   [ "$(id -u)" = 0 ] || fail 'run it as root'
   command -v systemctl > /dev/null || fail 'systemd is not here; see OPERATING.md for what to run'
 fi
-# The program says so itself when the machine is too old for it.
+# The program reports it if the machine is too old.
 "$here/switchboard" version > /dev/null || fail "$here/switchboard does not run on this machine; it needs glibc 2.34 or later"
 
 if [ -n "$live" ] && ! getent passwd switchboard > /dev/null; then
@@ -51,7 +51,7 @@ if [ -n "$was_running" ]; then
   run systemctl stop switchboard
 fi
 
-# Units before this one listened on 127.0.0.1 alone. What is behind a proxy stays there.
+# Earlier units listened on 127.0.0.1 only. An installation behind a proxy keeps that.
 if [ -f "$unit" ] && [ -f "$settings" ] && ! grep -q '^Environment=HOST=' "$unit" && ! grep -q '^[[:space:]]*HOST=' "$settings"; then
   if [ -n "$dry" ]; then say "would: add HOST=127.0.0.1 to $settings"; else printf '\nHOST=127.0.0.1\n' >> "$settings"; fi
 fi
@@ -70,7 +70,7 @@ if [ ! -e "$settings" ]; then
   if [ -n "$dry" ]; then say "would: write $settings"; else
     umask 077
     cat > "$settings" <<'SETTINGS'
-# Settings of Switchboard, one NAME=value a line. `switchboard config check` says what they come to.
+# Settings of Switchboard, one NAME=value a line. `switchboard config check` prints the result.
 # Where customers and agents reach it:
 #BASE_URL=https://help.example.com
 # TLS by Switchboard itself:
@@ -80,7 +80,7 @@ if [ ! -e "$settings" ]; then
 # Or behind nginx or Caddy:
 #HOST=127.0.0.1
 #TRUST_PROXY=1
-# Strangers make workspaces by invitation alone (switchboard invite), or not at all (off):
+# New workspaces need an invitation (switchboard invite), or are not possible (off):
 #REGISTRATION=invite
 SETTINGS
   fi
