@@ -3,7 +3,6 @@
 import { indexDeadline } from '../store/customers/contacts.ts';
 import { rebuildDeadline } from '../store/reports/rebuild.ts';
 import { noteFailedOrder } from './calls/carrier-events.ts';
-import { type Sms, smsKind, smsRetryDelaysMs } from './calls/sms.ts';
 import { ringTimeout } from './calls/unanswered.ts';
 import { ringTimeoutDeadline } from './conversations/call.ts';
 import {
@@ -73,7 +72,6 @@ export interface OutsidePorts {
   copyAttachment(copy: AttachmentCopy): Promise<string>;
   steerCall(item: CallOrderItem): Promise<string>;
   releaseNumber(item: NumberReleaseItem): Promise<string>;
-  sendSms(item: { id: string; workspaceId: string; sms: Sms }): Promise<string>;
   /** The rejection's message is shown to the person who requested the crawl. */
   crawl(item: { workspaceId: string; jobId: string }): Promise<string>;
   embed(item: { workspaceId: string }): Promise<string>;
@@ -86,7 +84,6 @@ export const outboxKindNames: readonly string[] = [
   mailKind,
   callOrderKind,
   numberReleaseKind,
-  smsKind,
   copyKind,
   domainCheckKind,
   crawlKind,
@@ -128,10 +125,6 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
     [numberReleaseKind]: {
       retryDelaysMs: numberReleaseRetryDelaysMs,
       deliver: (item) => ports.releaseNumber(item.payload as NumberReleaseItem),
-    },
-    [smsKind]: {
-      retryDelaysMs: smsRetryDelaysMs,
-      deliver: (item) => ports.sendSms({ id: item.id, workspaceId: item.workspaceId, sms: item.payload as Sms }),
     },
     [crawlKind]: {
       retryDelaysMs: crawlRetryDelaysMs,

@@ -262,8 +262,6 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     },
     steerCall: ({ provider, call, order }) => byCarrier(carrier, provider, () => carrier.steer(call, order)),
     releaseNumber: ({ provider, providerDidId }) => byCarrier(carrier, provider, () => carrier.release(providerDidId)),
-    sendSms: ({ id, workspaceId, sms }) =>
-      byCarrier(carrier, carrier.provider, () => carrier.sendSms({ id, workspaceId, ...sms })),
     crawl: (item) => ingestion.crawl(item),
     embed: (item) => ingestion.embed(item),
     async removeObject({ key }) {

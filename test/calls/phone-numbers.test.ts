@@ -1,11 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { enqueueSms } from '../../engine/calls/sms.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
-import { command } from '../../engine/runtime/command.ts';
 import { Database } from '../../store/database.ts';
 import { insertDirectoryNumber, setDirectoryNumberReserved } from '../../store/directory/numbers.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
@@ -412,25 +408,6 @@ t.test('phone numbers', async (t) => {
     const path = join(service.dataDir, 'workspaces', `${owner.workspaceId}.db`);
     for (const file of [path, `${path}-wal`])
       t.notOk(readFileSync(file).includes(secret), file.endsWith('wal') ? 'not in the log' : 'not in the file');
-  });
-
-  t.test('[providers] SMS go to the outbox folder, whole or not at all', async (t) => {
-    const send = command('test.sms', (ctx, sms: { to: string; body: string }) => enqueueSms(ctx, sms));
-    const id = await service.running.services.engine.execute(send, {
-      workspaceId: owner.workspaceId,
-      caller: systemCaller,
-      params: { to: '+14155550123', body: 'Your code is 123456.' },
-    });
-    await service.settled();
-    const folder = join(service.dataDir, 'outbox');
-    t.equal(
-      await readFile(join(folder, `${id}.${owner.workspaceId}.sms`), 'utf8'),
-      'To: +14155550123\n\nYour code is 123456.\n',
-    );
-    t.same(
-      (await readdir(folder)).filter((name) => name.endsWith('.part')),
-      [],
-    );
   });
 });
 

@@ -394,6 +394,11 @@ t.test('[7] create, from both sides of each guard', async (t) => {
     await send({ to: american, channel: 'voice' });
     const texts = await carried(service, 'sms');
     t.equal(texts.length, smsBefore + 1);
+    const files = readdirSync(join(service.dataDir, 'outbox'));
+    t.notOk(
+      files.some((name) => name.endsWith('.part')),
+      'written whole',
+    );
     t.match(texts.at(-1), { to: american, text: /^\d{6} is your code for Shop 1\./ });
     t.match((await carried(service, 'call')).at(-1), { to: american, text: /is: (\d, ){5}\d\. Again: (\d, ){5}\d\./ });
   });
