@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { pullModel } from '../../workers/knowledge/model-pull.ts';
 import { readConfig } from '../process/config.ts';
 import { type Command, exitCodes, say } from './command.ts';
+import { createProgress } from './progress.ts';
 
 export const command: Command = {
   usage: 'NAME',
@@ -13,12 +14,13 @@ downloaded in any other way. The service may be running.`,
   operands: { min: 1, max: 1 },
   async run({ operands: [name = ''] }) {
     const config = readConfig(process.env);
+    const progress = createProgress();
     const { path } = await pullModel({
       name,
       hub: config.modelHub,
       models: join(resolve(config.dataDir), 'models'),
-      isShown: process.stdout.isTTY,
-    });
+      onProgress: progress.at,
+    }).finally(progress.end);
     say(
       `${name} is in ${path}. Start with EMBEDDING_MODEL=${name} to use it; existing content is then embedded again.`,
     );

@@ -3,7 +3,7 @@
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import t from 'tap';
 import { PullFailed, pullModel } from '../../workers/knowledge/model-pull.ts';
 import { pages } from '../support/help-centre.ts';
@@ -31,24 +31,36 @@ async function startHub(t: Teardown, missing: readonly string[] = []): Promise<{
   writeTinyModel(folder, words);
   const site = await Site.start(t);
   for (const file of files)
-    if (!missing.includes(file))
-      site.page(`/${name}/resolve/main/${file}`, readFileSync(join(folder, file)), {
+    if (!missing.includes(file)) {
+      const content = readFileSync(join(folder, file));
+      site.page(`/${name}/resolve/main/${file}`, content, {
         'Content-Type': 'application/octet-stream',
+        'Content-Length': String(content.length),
       });
+    }
   return { hub: `http://127.0.0.1:${site.port}`, site };
 }
 
 t.test('[models] a model is pulled whole or not at all', async (t) => {
   const models = folderFor(t);
   const { hub } = await startHub(t);
-  const model = await pullModel({ name, hub, models, isShown: false });
+  const shares = new Map<string, number[]>();
+  const model = await pullModel({
+    name,
+    hub,
+    models,
+    onProgress: (share, file) => shares.set(file, [...(shares.get(file) ?? []), share]),
+  });
   t.match(model, { id: /^test\/tiny@\d+$/, path: join(models, name), dtype: 'fp32' });
-  for (const file of files) t.ok(existsSync(join(models, name, file)), file);
+  for (const file of files) {
+    t.ok(existsSync(join(models, name, file)), file);
+    t.equal(shares.get(basename(file))?.at(-1), 1, `progress of ${file}`);
+  }
 
   for (const missing of ['tokenizer.json', 'onnx/model.onnx']) {
     const { hub: poor } = await startHub(t, [missing]);
     const empty = folderFor(t);
-    await t.rejects(pullModel({ name, hub: poor, models: empty, isShown: false }), PullFailed, missing);
+    await t.rejects(pullModel({ name, hub: poor, models: empty }), PullFailed, missing);
     t.notOk(existsSync(join(empty, name)) || existsSync(join(empty, `${name}.part`)), 'nothing is left');
   }
   const { hub: broken, site } = await startHub(t);
@@ -57,10 +69,10 @@ t.test('[models] a model is pulled whole or not at all', async (t) => {
     response.write('half');
     setImmediate(() => response.destroy());
   });
-  await t.rejects(pullModel({ name, hub: broken, models, isShown: false }), PullFailed);
+  await t.rejects(pullModel({ name, hub: broken, models }), PullFailed);
   t.ok(existsSync(join(models, name, 'onnx/model.onnx')), 'the one that was there stays');
   for (const odd of ['tiny', '../../etc', 'a/b/c', '/test/tiny', 'test/..'])
-    await t.rejects(pullModel({ name: odd, hub, models, isShown: false }), PullFailed, odd);
+    await t.rejects(pullModel({ name: odd, hub, models }), PullFailed, odd);
 });
 
 t.test(
@@ -92,7 +104,7 @@ t.test(
     await first.stop();
 
     const { hub } = await startHub(t);
-    const { id } = await pullModel({ name, hub, models: join(dataDir, 'models'), isShown: false });
+    const { id } = await pullModel({ name, hub, models: join(dataDir, 'models') });
     const second = await startService(t, { dataDir, clock: first.clock, env: { EMBEDDING_MODEL: name } });
     t.match(await ask(second), { documentId: before.documentId }, 'found at once');
     await second.settled();

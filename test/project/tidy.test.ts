@@ -250,7 +250,6 @@ t.test('an outside library has one file that imports it', async (t) => {
     '@mozilla/readability': ['workers/knowledge/page-reader-thread.ts'],
     turndown: ['workers/knowledge/page-reader-thread.ts'],
     '@huggingface/transformers': ['workers/knowledge/embedder-thread.ts'],
-    'cli-progress': ['workers/knowledge/model-pull.ts'],
     otpauth: ['workers/secrets/totp.ts'],
     uqr: ['workers/secrets/totp.ts'],
     uplot: ['http/pages/reports/chart.tsx'],

@@ -1,5 +1,5 @@
-// Downloads an embedding model into a folder with a progress bar: run by hand, once, before the service is configured
-// to use it. Nothing else in the service downloads a model. The only importer of cli-progress.
+// Downloads an embedding model into a folder: run by hand, once, before the service is configured to use it. Nothing
+// else in the service downloads a model.
 
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -15,8 +15,8 @@ export interface PullOptions {
   readonly hub: string;
   /** The folder that holds models by name. */
   readonly models: string;
-  /** Whether to show a progress bar. */
-  readonly isShown: boolean;
+  /** Called as a file arrives, with the share of its bytes from 0 to 1. */
+  readonly onProgress?: (share: number, file: string) => void;
 }
 
 /** The message is for the user. */
@@ -29,19 +29,19 @@ const nameShape = /^[A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95}$/;
 const silenceMs = 30_000;
 
 /** The model is complete or not there at all. Rejects with PullFailed. */
-export async function pullModel({ name, hub, models, isShown }: PullOptions): Promise<ModelFolder> {
+export async function pullModel({ name, hub, models, onProgress }: PullOptions): Promise<ModelFolder> {
   if (!nameShape.test(name)) throw new PullFailed(`a model is named like Xenova/all-MiniLM-L6-v2, not ${name}`);
   const folder = join(models, name);
   const partial = `${folder}.part`;
   await rm(partial, { recursive: true, force: true });
   try {
     for (const file of neededFiles) {
-      if (!(await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), isShown)))
+      if (!(await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), onProgress)))
         throw new PullFailed(`${hub} has no ${file} of a model ${name}`);
     }
     let hasWeights = false;
     for (const { file } of weightFiles)
-      hasWeights ||= await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), isShown);
+      hasWeights ||= await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), onProgress);
     if (!hasWeights) throw new PullFailed(`${name} has no ${weightFiles.map(({ file }) => file).join(' and ')}`);
     await rm(folder, { recursive: true, force: true });
     await rename(partial, folder);
@@ -54,7 +54,7 @@ export async function pullModel({ name, hub, models, isShown }: PullOptions): Pr
 }
 
 /** Returns false if the hub has no such file. */
-async function download(url: string, path: string, isShown: boolean): Promise<boolean> {
+async function download(url: string, path: string, onProgress: PullOptions['onProgress']): Promise<boolean> {
   const silent = new AbortController();
   const giveUp = setTimeout(() => silent.abort(new Error(`no answer for ${silenceMs / 1000} seconds`)), silenceMs);
   try {
@@ -62,13 +62,13 @@ async function download(url: string, path: string, isShown: boolean): Promise<bo
     if (response.status === 404) return false;
     if (!response.ok || response.body === null) throw new PullFailed(`${url} answered ${response.status}`);
     const total = Number(response.headers.get('content-length') ?? 0);
-    const bar = isShown ? await startBar(url.slice(url.lastIndexOf('/') + 1), total) : undefined;
+    const file = url.slice(url.lastIndexOf('/') + 1);
     let length = 0;
     const counted = new Transform({
       transform(part: Buffer, _, done) {
         length += part.length;
         giveUp.refresh();
-        bar?.update(length);
+        if (total > 0) onProgress?.(Math.min(1, length / total), file);
         done(null, part);
       },
     });
@@ -79,7 +79,6 @@ async function download(url: string, path: string, isShown: boolean): Promise<bo
       counted,
       createWriteStream(path, { flush: true }),
     );
-    bar?.stop();
     // A compressed transfer has another length than the file.
     if (total > 0 && length !== total && response.headers.get('content-encoding') === null)
       throw new PullFailed(`${url} broke off after ${length} of ${total} bytes`);
@@ -91,14 +90,4 @@ async function download(url: string, path: string, isShown: boolean): Promise<bo
   } finally {
     clearTimeout(giveUp);
   }
-}
-
-async function startBar(title: string, total: number): Promise<{ update(length: number): void; stop(): void }> {
-  const { SingleBar, Presets } = await import('cli-progress');
-  const bar = new SingleBar(
-    { format: `${title.padEnd(24)} {bar} {percentage}% {value}/{total} bytes`, clearOnComplete: false },
-    Presets.shades_classic,
-  );
-  bar.start(total, 0);
-  return bar;
 }
