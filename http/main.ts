@@ -1,13 +1,13 @@
 // The entry of `npm start` and of the executable: sizes libuv's thread pool, makes glibc return large blocks to the
-// system, then runs the command line.
+// system, lets the service collect garbage on request, then runs the command line.
 
 /** Bytes. Freed blocks of this size or more go back to the system instead of staying with their thread. */
 const givenBackFrom = 1024 * 1024;
 const allocatorSetting = 'MALLOC_MMAP_THRESHOLD_';
 
 // glibc keeps the last large block of each pool thread, 19 MiB after hashing a password: 300 MB after a minute of
-// sign-ins. It reads its settings when the process starts, so the service executes itself once more, as the same
-// process, with that one set. An operator's own setting is kept.
+// sign-ins. It reads its settings when the process starts, as V8 does its flags, so the service executes itself once
+// more, as the same process, with both set. An operator's own settings are kept.
 const [, , command = 'serve'] = process.argv;
 if (
   process.platform === 'linux' &&
@@ -20,6 +20,8 @@ if (
   process.execve(process.execPath, [process.execPath, ...args], {
     ...process.env,
     [allocatorSetting]: String(givenBackFrom),
+    // For http/process/memory.ts.
+    NODE_OPTIONS: [process.env['NODE_OPTIONS'] ?? '', '--expose-gc'].join(' ').trim(),
   });
 }
 

@@ -1,29 +1,22 @@
-// Gives memory back to the system when it is not needed: what reading and compiling the program left, once it has
-// started, and what a busy hour left, once it is over. V8 itself returns little of a heap that nobody allocates in.
-// Called by main.ts alone: a process's memory is no part's business.
-
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-
-type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
+// Returns memory to the system when it is not needed: after the start, which reads and compiles the program, and after
+// a busy period. V8 by itself returns little of an idle heap. Used only by `switchboard serve`.
 
 const sampleMs = 60_000;
-/** So many samples in a row with less than a hundredth of a core each are an idle time. */
+/** The process is idle after this many consecutive samples that each used less than a hundredth of a core. */
 const idleSamples = 5;
 const idleShare = 0.01;
-/** Less work than this leaves nothing worth 30 ms of a pause. */
+/** Less work than this leaves too little garbage to be worth a pause of 30 ms. */
 const minWorkMs = 5000;
 
-/** Collects everything, compiled code that nobody runs included. Holds the loop for about 30 ms. */
+/**
+ * Collects all garbage, unused compiled code included. Blocks the event loop for about 30 ms. Does nothing without
+ * --expose-gc, which main.ts starts the service with.
+ */
 export function releaseMemory(): void {
-  // The function exists only behind a flag, which may be set at any time before its context is made.
-  setFlagsFromString('--expose-gc');
-  // V8 documents these options for `gc`; nothing types them.
-  const collect = runInNewContext('gc') as Collect;
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
-/** Decides from samples of the work done when it is time: after an idle stretch that follows some work. */
+/** Decides from samples of the work done when to release memory: once idle after some work. */
 export function idleWatch(): (sample: { workMs: number; spanMs: number }) => boolean {
   let quiet = 0;
   let workMs = 0;
@@ -38,7 +31,7 @@ export function idleWatch(): (sample: { workMs: number; spanMs: number }) => boo
   };
 }
 
-/** Releases now, and after every busy time. */
+/** Releases memory now, and after every busy period. */
 export function keepMemoryLow(): void {
   releaseMemory();
   const isTime = idleWatch();
