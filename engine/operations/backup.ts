@@ -86,7 +86,7 @@ export interface BackupOptions {
   onProgress(share: number, doing: string): void;
 }
 
-export const manifestName = 'manifest.json';
+const manifestName = 'manifest.json';
 const formatVersion = 1;
 /** Files that belong to a process, are rebuilt, or are copied separately. */
 const notCopied = /^(?:lock|unfinished|incoming|index|directory\.db|workspaces|.*\.part)(?:-wal|-shm|-journal)?$/;

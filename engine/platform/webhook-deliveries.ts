@@ -58,7 +58,7 @@ export const maxRetryAfterMs = 8 * hourMs;
  */
 export const deliveryEnds = { gone: 'gone', notAllowed: 'not_allowed', appGone: 'app_gone' } as const;
 
-export const testEvent = 'webhook.test';
+const testEvent = 'webhook.test';
 
 /** Newest first. Refuses admin_required, not_found. */
 export function listDeliveries(

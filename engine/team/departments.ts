@@ -37,7 +37,7 @@ const clearPage = 200;
 const clearPauseMs = 1000;
 export const clearDeadline = 'department.clear';
 
-export function departmentView(view: Pick<View, 'state'>, department: DepartmentRecord): DepartmentView {
+function departmentView(view: Pick<View, 'state'>, department: DepartmentRecord): DepartmentView {
   return {
     id: department.id,
     name: department.name,

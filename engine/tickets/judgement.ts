@@ -68,7 +68,7 @@ export type Verdict =
  * More than people behind one address write, including a help desk that forwards. A higher rate means two machines
  * answer each other.
  */
-export const maxMailsPerHour = 100;
+const maxMailsPerHour = 100;
 const hourMs = 3600_000;
 /** Characters of the body in the key of a mail without a Message-ID (specification 4.20). */
 const keyChars = 200;

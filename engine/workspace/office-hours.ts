@@ -115,7 +115,7 @@ function closingOf(hours: OpeningHours, day: LocalDay, zone: string): number {
   return instantOn(nextDay, hours.closes, zone);
 }
 
-export const businessHoursKind: ActorKind<readonly BusinessHoursRecord[]> = {
+const businessHoursKind: ActorKind<readonly BusinessHoursRecord[]> = {
   name: 'businessHours',
   load: allBusinessHours,
 };

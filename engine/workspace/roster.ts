@@ -22,7 +22,7 @@ export interface Roster {
   readonly departments: ReadonlyMap<string, DepartmentRecord>;
 }
 
-export const rosterKind: ActorKind<Roster> = {
+const rosterKind: ActorKind<Roster> = {
   name: 'roster',
   load: (db) => ({
     agents: new Map(allAgents(db).map((agent) => [agent.id, agent])),

@@ -22,7 +22,7 @@ import { callingAgent } from './access.ts';
 import { auditChange } from './audit.ts';
 import { requireHours } from './office-hours.ts';
 
-export const siteKind: ActorKind<SiteRecord> = { name: 'site', load: findSite };
+const siteKind: ActorKind<SiteRecord> = { name: 'site', load: findSite };
 
 const embedBytes = 8;
 

@@ -14,7 +14,7 @@ import { emit } from '../events.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
 
-export const workspaceKind: ActorKind<WorkspaceRecord> = { name: 'workspace', load: findWorkspace };
+const workspaceKind: ActorKind<WorkspaceRecord> = { name: 'workspace', load: findWorkspace };
 
 export function theWorkspace(view: Pick<View, 'state'>): WorkspaceRecord {
   const workspace = view.state(workspaceKind, '');

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { RawReply } from '../request.ts';
 
-export const encodings = ['br', 'gzip', 'identity'] as const;
+const encodings = ['br', 'gzip', 'identity'] as const;
 export type Encoding = (typeof encodings)[number];
 
 export interface CompressedFile {
@@ -78,7 +78,7 @@ export function encodingFor(accepted: string | undefined): Encoding {
 }
 
 /** Whether the If-None-Match header names this tag (RFC 9110 §13.1.2). */
-export function namesTag(header: string | undefined, tag: string): boolean {
+function namesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   return header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }

@@ -65,7 +65,7 @@ const volumeOf = (channel: Channel): FileOf =>
 const channels: readonly Channel[] = ['chat', 'ticket', 'call'];
 
 /** All reports except the list of conversations, which is too long for memory. */
-export const reportFiles: Readonly<Record<string, FileOf>> = {
+const reportFiles: Readonly<Record<string, FileOf>> = {
   'chats/total': volumeOf('chat'),
   'tickets/total': volumeOf('ticket'),
   'tickets/by-status': made({ channel: 'ticket' }, byStatusReport, ({ counts }) => ({
@@ -125,7 +125,7 @@ export const reportFiles: Readonly<Record<string, FileOf>> = {
   })),
 };
 
-export const conversationsType = 'conversations';
+const conversationsType = 'conversations';
 export const reportTypes = [...Object.keys(reportFiles), conversationsType];
 
 /** Conversations per part of a file. */

@@ -92,7 +92,7 @@ export function authenticateSigned(
 }
 
 /** The agent of a verified token, if the token is still valid. Refuses unauthorized, token_revoked. */
-export function agentCredential(claims: AccessClaims, services: Pick<Services, 'engine' | 'clock'>): Credential {
+function agentCredential(claims: AccessClaims, services: Pick<Services, 'engine' | 'clock'>): Credential {
   const endMs = endOf(claims, services);
   if (endMs === 'revoked') refuse('token_revoked');
   if (endMs <= services.clock.now()) refuse('unauthorized');

@@ -9,7 +9,7 @@ const shape = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)\|([0-9a-f]{8}(?:-[
 export const defaultLimit = 50;
 
 /** Refuses invalid_query. */
-export function parseCursor(text: string | undefined): Cursor | undefined {
+function parseCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined;
   const [, at = '', id = ''] = shape.exec(text) ?? [];
   if (Number.isNaN(Date.parse(at))) refuseField('invalid_query', 'cursor', 'must be the nextCursor of an earlier page');

@@ -17,10 +17,6 @@ export function worded(pattern: string, words: string): string {
   return pattern;
 }
 
-export function wordsOfPattern(pattern: string): string | undefined {
-  return ofPatterns.get(pattern);
-}
-
 const ofFormats: Readonly<Record<string, string>> = {
   uuid: 'an id, such as 019aa000-0000-7000-8000-000000000001',
   'idn-email': 'an email address',

@@ -348,7 +348,7 @@ export const MessageList = Type.Object({
     Type.String({ description: 'The time to pass as `before`; null at the beginning of the conversation.' }),
   ),
 });
-export const MessageInput = Type.Object({
+const MessageInput = Type.Object({
   body: Text,
   attachments: Type.Optional(Type.Array(AttachmentInput, { maxItems: 20 })),
 });

@@ -25,11 +25,7 @@ export function freshClientSecret(
   return { clientSecret, sealedSecret: secrets.seal(clientSecret, sealedAs(clientId)) };
 }
 
-export function openClientSecret(
-  { secrets }: Pick<Services, 'secrets'>,
-  clientId: string,
-  sealedSecret: string,
-): string {
+function openClientSecret({ secrets }: Pick<Services, 'secrets'>, clientId: string, sealedSecret: string): string {
   return secrets.open(sealedSecret, sealedAs(clientId));
 }
 

@@ -3,7 +3,7 @@
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
 
-export const urlOperators = ['contains', 'equals', 'starts-with', 'ends-with', 'regex'] as const;
+const urlOperators = ['contains', 'equals', 'starts-with', 'ends-with', 'regex'] as const;
 
 /** A condition on the address of a page. */
 export interface UrlMatch {

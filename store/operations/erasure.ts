@@ -11,7 +11,7 @@ export interface Erased {
 }
 
 /** Replaces erased text. */
-export const erasedText = '[erased]';
+const erasedText = '[erased]';
 
 /** The audience of an emptied event: no one. */
 const nobody = `json_object('kind', 'conversation', 'channel', 'chat', 'departmentIds', json_array(), 'agentIds', json_array(), 'visitorId', NULL)`;

@@ -7,9 +7,6 @@ const bits = 5;
 const lowest = (1 << bits) - 1;
 const goesOn = 1 << bits;
 
-/** Between lists that SQL put together with group_concat(…, ' '); no numeral has it. */
-export const separator = ' ';
-
 /** None may be negative, or as large as 2^32. */
 export function numeralsOf(numbers: readonly number[]): string {
   let text = '';
@@ -34,7 +31,7 @@ export class NumeralReader {
     return this.#at >= this.#text.length;
   }
 
-  /** Steps over a separator, if one comes next. */
+  /** Steps over the space between lists that SQL joined with group_concat(…, ' '), if one is next. */
   startsAnew(): boolean {
     if (this.#text.charCodeAt(this.#at) >= zero) return false;
     this.#at += 1;

@@ -69,7 +69,7 @@ export const noCounts: Readonly<Counts> = {
  * Undefined for spam, which is never counted. A conversation begun by an agent has its first response at its start: no
  * one waited for one, and it is not missed.
  */
-export function figuresOf(conversation: ReportedConversation): Figures | undefined {
+function figuresOf(conversation: ReportedConversation): Figures | undefined {
   const { status, createdAt, firstResponseAt, solvedAt, rating } = conversation;
   if (status === 'spam') return undefined;
   const isOver = conversation.isCallOver || status === 'solved' || status === 'closed';

@@ -6,7 +6,7 @@ import { frequentWords } from './frequent-words.ts';
 import { relatedWords } from './related-words.ts';
 
 /** Dimensions: one for each meaning, one for the missing mass, the rest for hashed features. A power of two. */
-export const builtinDimensions = 1024;
+const builtinDimensions = 1024;
 const meaningDimensions = 127;
 const massDimension = meaningDimensions;
 const hashedFrom = meaningDimensions + 1;

@@ -57,7 +57,7 @@ export interface Crawler {
 }
 
 /** The site cannot be crawled. The message is shown to whoever requested it. */
-export class CrawlFailed extends Error {
+class CrawlFailed extends Error {
   override readonly name = 'CrawlFailed';
 }
 

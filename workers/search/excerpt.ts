@@ -3,7 +3,7 @@
 import { eachWord, levelOf, levels, type QueryWord } from './words.ts';
 
 /** Characters of an excerpt; a shorter message is shown whole. */
-export const excerptChars = 200;
+const excerptChars = 200;
 /** Context before the first match. */
 const leadChars = 40;
 /** Enough to find where most words are close together. */

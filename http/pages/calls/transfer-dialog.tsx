@@ -151,7 +151,7 @@ function rankOf(agent: Agent, busyIds: ReadonlySet<string | null>): number {
 }
 
 /** A text for what changed since the call was shown. */
-export function whatChanged(before: Call, now: Call): string {
+function whatChanged(before: Call, now: Call): string {
   const changes = [
     now.assignedAgentId === before.assignedAgentId ? undefined : `${agentName(now.assignedAgentId)} has it now`,
     now.departmentId === before.departmentId ? undefined : `it is in ${departmentName(now.departmentId)} now`,

@@ -71,7 +71,7 @@ interface Typed {
 }
 
 /** Merges a draft into the contact's present record: where the draft changed nothing, the changes of others apply. */
-export function draftOver(contact: Contact, { over, draft }: Typed): Draft {
+function draftOver(contact: Contact, { over, draft }: Typed): Draft {
   const { customFields, ...fields } = changesOf(over, draft);
   const kept = Object.keys(fields).map((name) => [name, draft[name as keyof Draft]]);
   return {

@@ -39,7 +39,7 @@ export function History({
 }
 
 /** "Ann, 12 min, rated 4 of 5" */
-export function aboutOf({ agentName, durationSec, rating, callPeerE164, preview }: HistoryItem): string {
+function aboutOf({ agentName, durationSec, rating, callPeerE164, preview }: HistoryItem): string {
   return [
     agentName ?? undefined,
     durationSec === null ? undefined : spanOf(durationSec),

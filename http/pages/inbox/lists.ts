@@ -253,7 +253,7 @@ function idle(): Promise<void> {
 }
 
 /** Reads one source page by page. */
-export class Pager {
+class Pager {
   readonly #path: string;
   readonly #limit: number;
   readonly state: Signal<'waiting' | 'reading' | 'more' | 'complete' | 'failed'> = signal('waiting');

@@ -93,7 +93,7 @@ export function isUnread({ lastCustomerMessageAt, agentsReadUpTo }: Conversation
 }
 
 /** Times are ISO 8601 UTC with milliseconds, so they compare as text. Null is before everything. */
-export function isAfter(at: string | null, other: string | null): boolean {
+function isAfter(at: string | null, other: string | null): boolean {
   return at !== null && (other === null || at > other);
 }
 

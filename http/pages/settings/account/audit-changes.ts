@@ -48,7 +48,7 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** "maxOpenChatsPerAgent" becomes "Max open chats per agent". */
-export function fieldInWords(name: string): string {
+function fieldInWords(name: string): string {
   const last = name.split('.').at(-1) ?? name;
   const words = last
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

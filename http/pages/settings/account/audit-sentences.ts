@@ -52,7 +52,7 @@ const endReasons: Readonly<Record<string, string>> = {
 };
 const factorNames: Readonly<Record<string, string>> = { totp: 'an authenticator app', passkey: 'a passkey' };
 
-const deeds: Readonly<Record<string, Tell>> = {
+export const deeds: Readonly<Record<string, Tell>> = {
   'agent.invited': (entry, names) =>
     field(entry.context, 'resent') === undefined
       ? `invited ${nameIn(entry)}`
@@ -135,9 +135,6 @@ const deeds: Readonly<Record<string, Tell>> = {
   'verify_service.deleted': (entry) => `deleted the verification service ${quoted(nameIn(entry))}`,
   'verify_credits.updated': () => 'changed the credits for one-time codes',
 };
-
-/** The kinds that have a sentence. */
-export const knownActions = Object.keys(deeds);
 
 /** The deed, to follow the actor's name. */
 export function deedOf(entry: AuditEntry, names: Names): string {

@@ -203,7 +203,7 @@ function Standing({
 }
 
 /** The purpose of a record. */
-export function purposeOf({ type, name, value }: Pick<DnsRecord, 'type' | 'name' | 'value'>): string {
+function purposeOf({ type, name, value }: Pick<DnsRecord, 'type' | 'name' | 'value'>): string {
   if (type === 'MX') return 'delivers email here';
   if (type === 'CNAME') return 'returns undelivered email';
   if (value.startsWith('v=spf1')) return 'allows this server to send for you';

@@ -22,7 +22,7 @@ interface Mapped {
 const maxAddresses = 100;
 
 /** Each local part once: the address at the subdomain and the one at the domain are one entry. */
-export function mappedOf(addresses: readonly InboundAddress[]): Mapped[] {
+function mappedOf(addresses: readonly InboundAddress[]): Mapped[] {
   const byPart = new Map(
     addresses
       .filter(({ kind }) => kind !== 'auto')

@@ -56,7 +56,7 @@ interface SearchValues {
   readonly areaCode: string;
 }
 
-export function searchBody({ country, kind, areaCode }: SearchValues): {
+function searchBody({ country, kind, areaCode }: SearchValues): {
   kind: string;
   areaCode?: string;
   limit: number;

@@ -64,7 +64,7 @@ export function copyDay(days: readonly OpeningHours[], from: number, to: readonl
   ]);
 }
 
-export function sortWeek(days: readonly OpeningHours[]): readonly OpeningHours[] {
+function sortWeek(days: readonly OpeningHours[]): readonly OpeningHours[] {
   return [...days].sort((a, b) => a.weekday - b.weekday || a.opens.localeCompare(b.opens));
 }
 
