@@ -21,6 +21,7 @@ import { deadlineSubjects } from '../store/runtime/deadlines.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
+import { deadline } from './runtime/kinds.ts';
 
 /** Folds in a change of a conversation; `before` is undefined for a new one. */
 export function foldChange(ctx: Context, before: ConversationRecord | undefined, after: ConversationRecord): void {
@@ -85,13 +86,15 @@ function reported(conversation: ConversationRecord, isCallOver: boolean): Report
   };
 }
 
+export const reportsDeadline = deadline(rebuildDeadline);
+
 /**
  * Rebuilds the rollups day by day, newest first, a part of a month at a time, so that each command stays short. Deletes
  * them all first.
  */
 export const rebuildReports = command('reports.rebuild', (ctx, params: DeadlineParams): void => {
   const progress = buildNext(ctx.db, progressFrom(params.subjectId) ?? beginRebuild(ctx.db));
-  if (progress !== undefined) ctx.setDeadline(rebuildDeadline, textOfProgress(progress), ctx.nowMs);
+  if (progress !== undefined) ctx.setDeadline(reportsDeadline, textOfProgress(progress), ctx.nowMs);
 });
 
 /**

@@ -6,9 +6,17 @@ import { insertDelivery, type WebhookDelivery } from '../store/platform/webhook-
 import { allWebhooks, type WebhookFeed, type WebhookRecord } from '../store/platform/webhooks.ts';
 import { type Deliverable, localRightsOf, mayReceive } from './rights/webhook-rights.ts';
 import type { Context, View } from './runtime/context.ts';
+import { type NoPayload, outboxKind } from './runtime/kinds.ts';
 import type { ActorKind } from './runtime/registry.ts';
 
-export const webhookDeliveryKind = 'webhook';
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+export const webhookDeliveryKind = outboxKind<NoPayload>('webhook', {
+  // At once, then with growing delays, over a day.
+  retryDelaysMs: [5000, 5 * minuteMs, 30 * minuteMs, 2 * hourMs, 5 * hourMs, 8 * hourMs, 8 * hourMs],
+  isApart: true,
+});
 
 /** All of the workspace's, newest first. In memory, because every event reads it. */
 export const webhooksKind: ActorKind<readonly WebhookRecord[]> = { name: 'webhooks', load: allWebhooks };
@@ -45,7 +53,7 @@ function wants(webhook: WebhookRecord, type: string): boolean {
 
 /** The prefix of a webhook's outbox targets. */
 export function targetsOf(webhookId: string): string {
-  return `${webhookDeliveryKind}:${webhookId}:`;
+  return `${webhookDeliveryKind.name}:${webhookId}:`;
 }
 
 /** `lane`: orders the delivery with others of the same lane, instead of with those of its conversation. */
@@ -73,6 +81,6 @@ export function queueDelivery(
     createdAt: ctx.at,
   };
   insertDelivery(ctx.db, delivery);
-  ctx.enqueue({ kind: webhookDeliveryKind, target, subjectId: id, payload: {} });
+  ctx.enqueue(webhookDeliveryKind, { target, subjectId: id, payload: {} });
   return delivery;
 }

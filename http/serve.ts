@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { giveBackOrphans, sweepNumberPlaces } from '../engine/calls/number-claims.ts';
 import { Directory, type WorkspaceFiles } from '../engine/directory/directory.ts';
-import { deadlineCommands, outboxKinds } from '../engine/jobs.ts';
+import { deadlineCommands, outboxJobs } from '../engine/jobs.ts';
 import { Ingestion } from '../engine/knowledge/ingestion.ts';
 import { type DomainFindings, isRequired } from '../engine/mail/email-domain.ts';
 import { bounceLabel } from '../engine/mail/inbound-addresses.ts';
@@ -16,7 +16,7 @@ import { type Clock, systemClock } from '../engine/runtime/clock.ts';
 import { Engine } from '../engine/runtime/engine.ts';
 import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
-import { DeliveryError, isLastAttempt, type OutboxItem, type OutboxKinds } from '../engine/runtime/outbox.ts';
+import { DeliveryError, isLastAttempt, type OutboxItem, type OutboxJobs } from '../engine/runtime/outbox.ts';
 import { type SliceLengths, Slices } from '../engine/runtime/slices.ts';
 import { Turns } from '../engine/runtime/turns.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
@@ -243,7 +243,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     hostKey: hostKeyOf(config),
     takesReturns: config.smtp !== undefined && hostOf(config.mailFrom) === config.mailHost,
   };
-  const outbox = outboxKinds({
+  const outbox = outboxJobs({
     sendMail: (item) => sendQueuedMail({ engine, ...ofMail }, item).catch(asOutsideFailure),
     async checkEmailDomain({ workspaceId, check }) {
       if (emailDomains === undefined)
@@ -397,19 +397,19 @@ export async function compose(options: ServeOptions): Promise<Composition> {
 }
 
 /** The same kinds, each attempt of which is told. */
-function observed(kinds: OutboxKinds, tell: (kind: string, outcome: 'sent' | 'retry' | 'failed') => void): OutboxKinds {
+function observed(jobs: OutboxJobs, tell: (kind: string, outcome: 'sent' | 'retry' | 'failed') => void): OutboxJobs {
   return Object.fromEntries(
-    Object.entries(kinds).map(([name, kind]) => [
+    Object.entries(jobs).map(([name, job]) => [
       name,
       {
-        ...kind,
+        ...job,
         async deliver(item: OutboxItem) {
           try {
-            const answer = await kind.deliver(item);
+            const answer = await job.deliver(item);
             tell(name, 'sent');
             return answer;
           } catch (error) {
-            tell(name, isLastAttempt(kind, item, error) ? 'failed' : 'retry');
+            tell(name, isLastAttempt(job, item, error) ? 'failed' : 'retry');
             throw error;
           }
         },

@@ -202,10 +202,9 @@ function newCall(
 }
 
 /** The carrier finally refused an order: the agent in the call must know that the caller hears something else. */
-export function noteFailedOrder(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+export function noteFailedOrder(ctx: Context, item: OutboxItem<CallOrderItem>, outcome: OutboxOutcome): void {
   const conversation = item.subjectId === null ? undefined : ctx.state(conversationKind, item.subjectId);
   if (outcome.state !== 'failed' || conversation === undefined) return;
-  // Only orderCall() writes these.
-  const { order } = item.payload as CallOrderItem;
+  const { order } = item.payload;
   appendSystemLine(ctx, conversation, `The carrier did not do this: ${order.kind}. ${outcome.answer}`);
 }

@@ -17,6 +17,7 @@ import { refuse } from '../errors.ts';
 import { type EventType, emit } from '../events.ts';
 import { foldCallChange } from '../rollups.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { deadline } from '../runtime/kinds.ts';
 import type { ActorKind } from '../runtime/registry.ts';
 import { orderCall } from './carrier-orders.ts';
 import { audienceOf, conversationKind } from './conversation.ts';
@@ -35,7 +36,7 @@ export const callKind: ActorKind<CallState> = {
 
 export const phoneNumberKind: ActorKind<PhoneNumberRecord> = { name: 'phoneNumber', load: findPhoneNumber };
 
-export const ringTimeoutDeadline = 'call.ringTimeout';
+export const ringTimeoutDeadline = deadline('call.ringTimeout');
 
 export interface CallEventView {
   readonly eventType: CallEventType;

@@ -6,9 +6,7 @@ import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
 import { findVoiceProfile } from '../../store/calls/voice-profiles.ts';
 import type { CallOrder, CarriedCall, Greeting } from '../../workers/providers/carrier.ts';
 import type { Context, View } from '../runtime/context.ts';
-
-export const callOrderKind = 'carrier.call';
-export const numberReleaseKind = 'carrier.release';
+import { outboxKind } from '../runtime/kinds.ts';
 
 export interface CallOrderItem {
   readonly provider: string;
@@ -21,27 +19,30 @@ export interface NumberReleaseItem {
   readonly providerDidId: string;
 }
 
-/** A caller waits on the line, so retries end after 15 seconds. */
-export const callOrderRetryDelaysMs: readonly number[] = [500, 1000, 2000, 4000, 8000];
-/** An unreleased number costs money, so retries go on for about two days. */
-export const numberReleaseRetryDelaysMs: readonly number[] = [
-  60_000,
-  10 * 60_000,
-  3600_000,
-  6 * 3600_000,
-  12 * 3600_000,
-  24 * 3600_000,
-];
+export const callOrderKind = outboxKind<CallOrderItem>('carrier.call', {
+  // A caller waits on the line, so retries end after 15 seconds.
+  retryDelaysMs: [500, 1000, 2000, 4000, 8000],
+});
+export const numberReleaseKind = outboxKind<NumberReleaseItem>('carrier.release', {
+  // An unreleased number costs money, so retries go on for about two days.
+  retryDelaysMs: [60_000, 10 * 60_000, 3600_000, 6 * 3600_000, 12 * 3600_000, 24 * 3600_000],
+});
 
 export function orderCall(ctx: Context, call: CallRecord, number: PhoneNumberRecord, order: CallOrder): void {
   const { carrierCallId, fromE164, toE164 } = call;
-  const item: CallOrderItem = { provider: number.provider, call: { carrierCallId, fromE164, toE164 }, order };
-  ctx.enqueue({ kind: callOrderKind, target: `call:${carrierCallId}`, subjectId: call.conversationId, payload: item });
+  ctx.enqueue(callOrderKind, {
+    target: `call:${carrierCallId}`,
+    subjectId: call.conversationId,
+    payload: { provider: number.provider, call: { carrierCallId, fromE164, toE164 }, order },
+  });
 }
 
 export function orderRelease(ctx: Context, number: PhoneNumberRecord): void {
-  const item: NumberReleaseItem = { provider: number.provider, providerDidId: number.providerDidId };
-  ctx.enqueue({ kind: numberReleaseKind, target: `number:${number.e164}`, subjectId: number.id, payload: item });
+  ctx.enqueue(numberReleaseKind, {
+    target: `number:${number.e164}`,
+    subjectId: number.id,
+    payload: { provider: number.provider, providerDidId: number.providerDidId },
+  });
 }
 
 /** What callers of the number hear. */

@@ -11,6 +11,7 @@ import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline } from '../runtime/kinds.ts';
 import { isSenior, worksIn } from '../workspace/access.ts';
 import { isActive, noteAssignment, requireAgent, theRoster } from '../workspace/roster.ts';
 import { requireCallHolder } from './call.ts';
@@ -25,7 +26,7 @@ import { appendSystemLine } from './messages.ts';
 import { handCall, requireSilent, ringAgain, wouldBeInTwoCalls } from './ringing.ts';
 import { drainQueue, routeChat } from './routing.ts';
 
-export const handshakeDeadline = 'assignment.expire';
+export const handshakeDeadline = deadline('assignment.expire');
 
 export interface AssignParams {
   readonly conversationId: string;

@@ -12,6 +12,7 @@ import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline } from '../runtime/kinds.ts';
 import { worksIn } from '../workspace/access.ts';
 import { isActive, isUnseen, noteAssignment, theRoster } from '../workspace/roster.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
@@ -21,7 +22,7 @@ import { ringFreeAgents } from './ringing.ts';
 
 /** Chats routed in one command, so that raising a limit does not block other commands. More follow in the next. */
 const drainPage = 100;
-export const drainDeadline = 'routing.drain';
+export const drainDeadline = deadline('routing.drain');
 
 /** Open chats per agent, without those who have none. */
 type Loads = ReadonlyMap<string, number>;

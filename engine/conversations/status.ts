@@ -6,6 +6,7 @@ import { refuse } from '../errors.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline } from '../runtime/kinds.ts';
 import { callingAgent, worksIn } from '../workspace/access.ts';
 import { isActive, isGone, theRoster } from '../workspace/roster.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
@@ -32,8 +33,8 @@ export const transitions: Readonly<Record<ConversationStatus, readonly Conversat
   closed: ['open', 'solved'],
 };
 
-export const autoCloseDeadline = 'conversation.autoClose';
-export const rescheduleClosingsDeadline = 'workspace.autoCloseAnew';
+export const autoCloseDeadline = deadline('conversation.autoClose');
+export const rescheduleClosingsDeadline = deadline('workspace.autoCloseAnew');
 /** Solved conversations processed per command, so that many do not block other commands. */
 const autoClosePage = 200;
 const dayMs = 24 * 3600_000;
@@ -101,7 +102,7 @@ export const continueRescheduling = command('workspace.autoCloseAnew', (ctx, par
 );
 
 function rescheduleClosingsAfter(ctx: Context, afterId: string): void {
-  const ids = deadlineSubjectsAfter(ctx.db, { kind: autoCloseDeadline, afterId, limit: autoClosePage });
+  const ids = deadlineSubjectsAfter(ctx.db, { kind: autoCloseDeadline.deadlineKind, afterId, limit: autoClosePage });
   for (const id of ids) {
     const conversation = ctx.state(conversationKind, id);
     if (conversation?.status === 'solved') scheduleClosing(ctx, conversation);

@@ -20,6 +20,7 @@ import { refuse, refuseField } from '../errors.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline } from '../runtime/kinds.ts';
 import { callingAgent, reachOf } from '../workspace/access.ts';
 import { theRoster } from '../workspace/roster.ts';
 import { visitorKind } from './visitors.ts';
@@ -101,10 +102,12 @@ export function listContacts(view: View, page: { limit: number; offset: number }
   return contactPage(view.db, page);
 }
 
+export const contactsDeadline = deadline(indexDeadline);
+
 /** Adds contacts to the search indexes in pages, so that each command stays short. */
 export const indexOlder = command('contacts.index', (ctx, { subjectId }: DeadlineParams): void => {
   const next = indexContacts(ctx.db, { number: Number(subjectId), count: indexedAtOnce });
-  if (next !== undefined) ctx.setDeadline(indexDeadline, String(next), ctx.nowMs);
+  if (next !== undefined) ctx.setDeadline(contactsDeadline, String(next), ctx.nowMs);
 });
 
 export interface HistoryItem {

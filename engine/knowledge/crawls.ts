@@ -27,6 +27,7 @@ import { refuse } from '../errors.ts';
 import { emit } from '../events.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { type NoPayload, outboxKind } from '../runtime/kinds.ts';
 import { firstChars } from '../text.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import {
@@ -38,10 +39,15 @@ import {
   writeEmbedding,
 } from './knowledge.ts';
 
-/** The kind of outbox item that crawls. One at a time per workspace, in order. */
-export const crawlKind = 'kb.crawl';
-/** A failed crawl is not retried: whoever requested it sees the failure and can request it again. */
-export const crawlRetryDelaysMs: readonly number[] = [];
+/** Across all workspaces. Each occupies a site, a page reader and an embedder. */
+const crawlsAtOnce = 2;
+
+/** Crawls. One at a time per workspace, in order. */
+export const crawlKind = outboxKind<NoPayload>('kb.crawl', {
+  // A failed crawl is not retried: the person who requested it sees the failure and can request it again.
+  retryDelaysMs: [],
+  maxUnderWay: crawlsAtOnce,
+});
 
 export const noStats: KbJobStats = {
   pagesFetched: 0,
@@ -135,7 +141,7 @@ export const queueCrawl = command(
       createdAt: ctx.at,
     };
     insertKbJob(ctx.db, job);
-    ctx.enqueue({ kind: crawlKind, target: crawlKind, subjectId: job.id, payload: {} });
+    ctx.enqueue(crawlKind, { target: crawlKind.name, subjectId: job.id, payload: {} });
     emitJob(ctx, job);
     return { jobId: job.id, status: 'queued' };
   },

@@ -25,6 +25,7 @@ import { refuse } from '../errors.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline, type NoPayload, outboxKind } from '../runtime/kinds.ts';
 
 /** A chunk as the embedder gave it. */
 export interface NewChunk {
@@ -35,26 +36,24 @@ export interface NewChunk {
 /** Chunks written per command: a quarter of a megabyte, about two milliseconds. */
 export const chunksPerCommand = 64;
 
-export const sweepDeadline = 'kb.sweep';
+export const sweepDeadline = deadline('kb.sweep');
 /** Rows deleted per transaction. The next page follows a second later. */
 const sweepPage = 500;
 const nextSweepMs = 1000;
 
-/** The kind of outbox item that embeds documents without an embedding. */
-export const embedKind = 'kb.embed';
-/** A model that cannot be loaded may be repaired by hand within a day. */
-export const embedRetryDelaysMs: readonly number[] = [
-  60_000,
-  5 * 60_000,
-  30 * 60_000,
-  2 * 3600_000,
-  6 * 3600_000,
-  12 * 3600_000,
-];
+/** Across all workspaces. */
+const embeddingsAtOnce = 2;
+
+/** Embeds documents without an embedding. */
+export const embedKind = outboxKind<NoPayload>('kb.embed', {
+  // A model that cannot be loaded may be repaired by hand within a day.
+  retryDelaysMs: [60_000, 5 * 60_000, 30 * 60_000, 2 * 3600_000, 6 * 3600_000, 12 * 3600_000],
+  maxUnderWay: embeddingsAtOnce,
+});
 
 /** Queues embedding of everything without an embedding. A superfluous request does nothing. */
 export function requestEmbedding(ctx: Context): void {
-  ctx.enqueue({ kind: embedKind, target: embedKind, payload: {} });
+  ctx.enqueue(embedKind, { target: embedKind.name, payload: {} });
 }
 
 /** The same as a command, for when the service's model has changed. */

@@ -9,12 +9,12 @@ import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline, outboxKind } from '../runtime/kinds.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { emailDomainKind, emitWorkspace, theEmailDomain } from '../workspace/workspace.ts';
 
-export const pollDeadline = 'emailDomain.poll';
-export const domainCheckKind = 'email-domain-check';
+export const pollDeadline = deadline('emailDomain.poll');
 
 const pollForMs = 7 * 24 * 3600_000;
 /** Each interval is half as long again as the one before, up to an hour. */
@@ -106,6 +106,8 @@ export interface DomainCheck {
   readonly name: string;
   readonly records: readonly DnsRecord[];
 }
+/** A failed check is not retried: the poll's own deadline runs the next one. */
+export const domainCheckKind = outboxKind<DomainCheck>('email-domain-check', { retryDelaysMs: [] });
 export interface DomainFindings {
   /** For each record, in the order given, whether it was found. */
   readonly stands: readonly boolean[];
@@ -117,11 +119,10 @@ export interface DomainFindings {
 export const pollDomain = command('emailDomain.poll', (ctx, params: DeadlineParams): void => {
   const domain = theEmailDomain(ctx);
   if (domain?.id !== params.subjectId || isSettled(domain)) return;
-  ctx.enqueue({
-    kind: domainCheckKind,
+  ctx.enqueue(domainCheckKind, {
     target: `email-domain:${domain.name}`,
     subjectId: domain.id,
-    payload: { name: domain.name, records: domain.records } satisfies DomainCheck,
+    payload: { name: domain.name, records: domain.records },
   });
 });
 

@@ -3,6 +3,7 @@
 import { dayMs, hourMs, takeIfRoom, takeRoom } from '../directory/ceilings.ts';
 import { hostOf } from '../mail-addresses.ts';
 import type { Context } from '../runtime/context.ts';
+import { outboxKind } from '../runtime/kinds.ts';
 
 export interface Mail {
   /** The recipient. */
@@ -28,21 +29,14 @@ export interface Mail {
   readonly invitation?: { readonly agentId: string; readonly invitedBy: string | null };
 }
 
-export const mailKind = 'mail';
-
-/** From a minute up, for about a day. */
-export const mailRetryDelaysMs: readonly number[] = [
-  60_000,
-  5 * 60_000,
-  15 * 60_000,
-  3600_000,
-  3 * 3600_000,
-  6 * 3600_000,
-  12 * 3600_000,
-];
+export const mailKind = outboxKind<Mail>('mail', {
+  // From a minute up, for about a day.
+  retryDelaysMs: [60_000, 5 * 60_000, 15 * 60_000, 3600_000, 3 * 3600_000, 6 * 3600_000, 12 * 3600_000],
+  kept: keptOfMail,
+});
 
 /** The part of a mail that the outbox keeps: its text only while it may be resent, and never a secret one. */
-export function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> {
+function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> {
   const { to, cc, copyOf, invitation, subject } = mail;
   return state === 'sent' || mail.isSecret === true
     ? {
@@ -77,8 +71,7 @@ export function enqueueMail(
   { purpose, subjectId }: { purpose: MailPurpose; subjectId?: string },
 ): string {
   if (purpose !== 'account') requireRoomForMail(ctx, mail.to, purpose);
-  return ctx.enqueue({
-    kind: mailKind,
+  return ctx.enqueue(mailKind, {
     target: `mail:${mail.to.toLowerCase()}`,
     payload: mail,
     ...(subjectId === undefined ? {} : { subjectId }),

@@ -131,7 +131,7 @@ function keysOf(workspaceId: string, urls: readonly string[]): ReadonlySet<strin
 function removalOf(key: string, { ids, at }: ErasureOptions): OutboxRow {
   return {
     id: ids.uuid(),
-    kind: removeObjectKind,
+    kind: removeObjectKind.name,
     target: key,
     subjectId: null,
     payload: JSON.stringify({ key }),

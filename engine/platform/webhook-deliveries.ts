@@ -34,19 +34,7 @@ export interface DeliveryView {
   readonly createdAt: string;
 }
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-/** At once, then with growing delays, over a day. */
-export const webhookRetryDelaysMs: readonly number[] = [
-  5000,
-  5 * minuteMs,
-  30 * minuteMs,
-  2 * hourMs,
-  5 * hourMs,
-  8 * hourMs,
-  8 * hourMs,
-];
-
+const hourMs = 60 * 60_000;
 /** A webhook is disabled after failing for this long. */
 const disableAfterMs = 5 * 24 * hourMs;
 /** The longest delay that a receiver's Retry-After can ask for. */
@@ -95,7 +83,7 @@ export const retryDelivery = command(
     const delivery = requireDelivery(ctx, params);
     requireAtWork(ctx, requireWebhook(ctx, params));
     if (delivery.status === 'pending') ctx.retryNow(delivery.target);
-    else ctx.enqueue({ kind: webhookDeliveryKind, target: delivery.target, subjectId: delivery.id, payload: {} });
+    else ctx.enqueue(webhookDeliveryKind, { target: delivery.target, subjectId: delivery.id, payload: {} });
     return deliveryView(put(ctx, { ...delivery, status: 'pending', nextAttemptAt: ctx.at }));
   },
 );

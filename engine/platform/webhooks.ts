@@ -18,6 +18,7 @@ import { localRightsOf, type PausedReason, whyPaused } from '../rights/webhook-r
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { deadline } from '../runtime/kinds.ts';
 import { targetsOf, theWebhooks, webhooksKind } from '../webhook-feed.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { auditChange } from '../workspace/audit.ts';
@@ -39,7 +40,7 @@ export interface WebhookView {
 
 /** Each one costs a row per event. */
 const maxWebhooks = 50;
-export const disableDeadline = 'webhook.disable';
+export const disableDeadline = deadline('webhook.disable');
 
 export const eventTypes = Object.keys(events) as readonly EventType[];
 

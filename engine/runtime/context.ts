@@ -10,6 +10,7 @@ import { insertOutbox, retryOutboxNow } from '../../store/runtime/outbox.ts';
 import type { Caller } from './caller.ts';
 import { isoTime } from './clock.ts';
 import type { Ids } from './ids.ts';
+import type { Deadline, OutboxKind } from './kinds.ts';
 import type { ActorKind, Registry } from './registry.ts';
 
 /** An event for sockets and webhooks. Only the engine reads `audience`; `data` is the public record. */
@@ -40,11 +41,10 @@ export interface AuditDraft {
   readonly context?: object;
 }
 
-export interface OutboxDraft {
-  readonly kind: string;
+export interface OutboxDraft<Payload extends object> {
   readonly target: string;
   readonly subjectId?: string;
-  readonly payload: object;
+  readonly payload: Payload;
   /** The earliest attempt, in milliseconds from now. */
   readonly delayMs?: number;
 }
@@ -152,23 +152,23 @@ export class Context implements View {
     this.events.push(event);
   }
 
-  /** Sets or moves a deadline. `kind` names the command that runs when it is due. */
-  setDeadline(kind: string, subjectId: string, dueMs: number): void {
-    putDeadline(this.db, { kind, subjectId, dueAt: isoTime(dueMs) });
+  /** Sets or moves a deadline. */
+  setDeadline({ deadlineKind }: Deadline, subjectId: string, dueMs: number): void {
+    putDeadline(this.db, { kind: deadlineKind, subjectId, dueAt: isoTime(dueMs) });
     this.earliestDeadlineMs = Math.min(this.earliestDeadlineMs, dueMs);
   }
 
-  clearDeadline(kind: string, subjectId: string): void {
-    deleteDeadline(this.db, kind, subjectId);
+  clearDeadline({ deadlineKind }: Deadline, subjectId: string): void {
+    deleteDeadline(this.db, deadlineKind, subjectId);
   }
 
   /** Queues outside work, to start after the commit. Returns its id. */
-  enqueue(draft: OutboxDraft): string {
+  enqueue<Payload extends object>(kind: OutboxKind<Payload>, draft: OutboxDraft<NoInfer<Payload>>): string {
     const id = this.ids.uuid();
     const nextMs = this.nowMs + (draft.delayMs ?? 0);
     insertOutbox(this.db, {
       id,
-      kind: draft.kind,
+      kind: kind.name,
       target: draft.target,
       subjectId: draft.subjectId ?? null,
       payload: JSON.stringify(draft.payload),

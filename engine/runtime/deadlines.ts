@@ -22,8 +22,10 @@ export interface DeadlineParams {
   readonly subjectId: string;
 }
 
-/** Keyed by the kind given to setDeadline(). */
-export type DeadlineCommands = Readonly<Record<string, CommandDefinition<DeadlineParams, void>>>;
+export type DeadlineCommand = CommandDefinition<DeadlineParams, void>;
+
+/** By the name of the deadline. */
+export type DeadlineCommands = Readonly<Record<string, DeadlineCommand>>;
 
 /** Deadlines read at a time. The next page follows when these are done. */
 const pageSize = 200;

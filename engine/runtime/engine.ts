@@ -16,7 +16,7 @@ import { DueList } from './due-list.ts';
 import type { Ids } from './ids.ts';
 import type { Log } from './log.ts';
 import { OpenFiles } from './open-files.ts';
-import { Outbox, type OutboxKinds } from './outbox.ts';
+import { Outbox, type OutboxJobs } from './outbox.ts';
 import { Slices } from './slices.ts';
 import { Workspace } from './workspace.ts';
 
@@ -33,7 +33,7 @@ export interface EngineOptions {
   readonly log: Log;
   readonly checkpoints: Checkpoints;
   readonly deadlines: DeadlineCommands;
-  readonly outbox: OutboxKinds;
+  readonly outbox: OutboxJobs;
   /** Per workspace. Undefined: no limits. */
   readonly ceilings?: Ceilings | undefined;
   readonly random?: () => number;

@@ -9,16 +9,17 @@ import { systemCaller } from './caller.ts';
 import { type Clock, isoTime } from './clock.ts';
 import { command } from './command.ts';
 import type { Context } from './context.ts';
+import type { OutboxRules } from './kinds.ts';
 import type { Log } from './log.ts';
 import type { Workspace } from './workspace.ts';
 
-export interface OutboxItem {
+export interface OutboxItem<Payload = unknown> {
   readonly workspaceId: string;
   /** The same for every attempt. */
   readonly id: string;
   readonly target: string;
   readonly subjectId: string | null;
-  readonly payload: unknown;
+  readonly payload: Payload;
   /** Attempts before this one. */
   readonly attempts: number;
   readonly createdAt: string;
@@ -41,25 +42,19 @@ export interface Delivered {
   readonly detail: string;
 }
 
-export interface OutboxKind {
+/** How a kind of outside work is performed. */
+export interface OutboxJob<Payload = unknown> extends OutboxRules<Payload> {
   /**
    * Performs one attempt, within a time limit of its own. Resolves to the other side's answer. Throws DeliveryError, or
    * any other error to be retried.
    */
-  deliver(item: OutboxItem): Promise<string | Delivered>;
-  /** Delays between attempts. When they are used up, the item stays as failed. */
-  readonly retryDelaysMs: readonly number[];
-  /** The part of the payload to keep once the item is settled. By default all of it. */
-  kept?(payload: unknown, state: 'sent' | 'failed'): unknown;
+  deliver(item: OutboxItem<Payload>): Promise<string | Delivered>;
   /** Runs in the transaction that records an attempt's outcome. */
-  settled?(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void;
-  /** For work that takes minutes: its own concurrency limit over all workspaces, so that mail never waits for it. */
-  readonly maxUnderWay?: number;
-  /** User-supplied URLs (webhooks) get their own concurrency budget, so that a slow receiver cannot delay mail. */
-  readonly isApart?: true;
+  settled?(ctx: Context, item: OutboxItem<Payload>, outcome: OutboxOutcome): void;
 }
 
-export type OutboxKinds = Readonly<Record<string, OutboxKind>>;
+/** By the name of the kind. */
+export type OutboxJobs = Readonly<Record<string, OutboxJob>>;
 
 /**
  * The other side refused. `permanent`: retrying would not help. `code`: identifies the failure for the kind's
@@ -96,7 +91,7 @@ export class DeliveryError extends Error {
 
 /** Whether there will be no retry: the failure is permanent or the delays are used up. */
 export function isLastAttempt(
-  kind: Pick<OutboxKind, 'retryDelaysMs'> | undefined,
+  kind: Pick<OutboxJob, 'retryDelaysMs'> | undefined,
   { attempts }: Pick<OutboxItem, 'attempts'>,
   error: unknown,
 ): boolean {
@@ -129,7 +124,7 @@ interface Budget {
 export class Outbox {
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #kinds: OutboxKinds;
+  readonly #kinds: OutboxJobs;
   readonly #workspace: (workspaceId: string) => Workspace | undefined;
   readonly #whenOpen: (workspaceId: string) => Promise<void> | undefined;
   readonly #random: () => number;
@@ -144,7 +139,7 @@ export class Outbox {
   constructor(options: {
     clock: Clock;
     log: Log;
-    kinds: OutboxKinds;
+    kinds: OutboxJobs;
     workspace: (workspaceId: string) => Workspace | undefined;
     whenOpen: (workspaceId: string) => Promise<void> | undefined;
     random: () => number;
@@ -275,7 +270,7 @@ export class Outbox {
   /**
    * An item counts as under way until its outcome is recorded: a delivery must not be repeated because a disk was full.
    */
-  async #recordUntilDone(item: OutboxItem, kind: OutboxKind | undefined, outcome: OutboxOutcome): Promise<void> {
+  async #recordUntilDone(item: OutboxItem, kind: OutboxJob | undefined, outcome: OutboxOutcome): Promise<void> {
     let rules = kind;
     for (;;) {
       const failure = await this.#record(item, rules, outcome);
@@ -294,7 +289,7 @@ export class Outbox {
 
   #record(
     item: OutboxItem,
-    kind: OutboxKind | undefined,
+    kind: OutboxJob | undefined,
     outcome: OutboxOutcome,
   ): Promise<{ by: 'file' | 'rule' | 'gone'; error: unknown } | undefined> {
     const askedMs = outcome.state === 'retry' ? (outcome.retryAfterMs ?? 0) : 0;
@@ -374,7 +369,7 @@ export class Outbox {
 }
 
 /** One for each kind that has its own, and one for all others. */
-function budgetsOf(kinds: OutboxKinds): Budget[] {
+function budgetsOf(kinds: OutboxJobs): Budget[] {
   const own = Object.entries(kinds).filter(
     ([, { maxUnderWay, isApart }]) => maxUnderWay !== undefined || isApart === true,
   );

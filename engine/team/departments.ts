@@ -18,6 +18,7 @@ import { emit } from '../events.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline } from '../runtime/kinds.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { dropRulesOfDepartment } from '../workspace/office-hours.ts';
 import { emitAgent, putAgent, type Roster, setRoster, theRoster } from '../workspace/roster.ts';
@@ -35,7 +36,7 @@ export interface DepartmentView {
 const clearPage = 200;
 /** Conversations without an agent can wait: each move is sent to every inbox, so pages are paced for the sockets. */
 const clearPauseMs = 1000;
-export const clearDeadline = 'department.clear';
+export const clearDeadline = deadline('department.clear');
 
 function departmentView(view: Pick<View, 'state'>, department: DepartmentRecord): DepartmentView {
   return {

@@ -8,6 +8,7 @@ import { drainQueue } from '../conversations/routing.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline } from '../runtime/kinds.ts';
 import { callingAgent } from '../workspace/access.ts';
 import {
   type AgentView,
@@ -21,7 +22,7 @@ import {
 import { theWorkspace } from '../workspace/workspace.ts';
 import { returnHeld } from './returning.ts';
 
-export const awayDeadline = 'agent.away';
+export const awayDeadline = deadline('agent.away');
 const minuteMs = 60_000;
 
 /** Drives routing: only available agents get new chats. */

@@ -18,11 +18,12 @@ import { drainQueue } from '../conversations/routing.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline } from '../runtime/kinds.ts';
 import { worksIn } from '../workspace/access.ts';
 import { isActive, theRoster } from '../workspace/roster.ts';
 
 const returnPage = 200;
-export const returnDeadline = 'agent.returnConversations';
+export const returnDeadline = deadline('agent.returnConversations');
 const allChannels: readonly Channel[] = ['chat', 'ticket', 'call'];
 
 /** Decides by the agent's current state. Continues in further commands if there are many. */

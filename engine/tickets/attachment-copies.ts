@@ -6,12 +6,8 @@ import { settleMailed } from '../conversations/attachments.ts';
 import { conversationKind } from '../conversations/conversation.ts';
 import { appendSystemLine } from '../conversations/messages.ts';
 import type { Context } from '../runtime/context.ts';
+import { outboxKind } from '../runtime/kinds.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
-
-export const copyKind = 'attachment-copy';
-
-/** Providers keep attachments for days. Retries go on for about nine hours. */
-export const copyRetryDelaysMs: readonly number[] = [60_000, 5 * 60_000, 15 * 60_000, 3600_000, 8 * 3600_000];
 
 export interface AttachmentCopy {
   readonly key: string;
@@ -20,10 +16,14 @@ export interface AttachmentCopy {
   readonly name: string;
 }
 
+export const copyKind = outboxKind<AttachmentCopy>('attachment-copy', {
+  // Providers keep attachments for days. Retries go on for about nine hours.
+  retryDelaysMs: [60_000, 5 * 60_000, 15 * 60_000, 3600_000, 8 * 3600_000],
+});
+
 /** Records a missing file where it is missed: in its conversation. */
-export function settleCopy(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
-  // Only receiveMail writes these.
-  const { key, name } = item.payload as AttachmentCopy;
+export function settleCopy(ctx: Context, item: OutboxItem<AttachmentCopy>, outcome: OutboxOutcome): void {
+  const { key, name } = item.payload;
   if (outcome.state !== 'retry') settleMailed(ctx, key, outcome.state === 'sent');
   if (outcome.state !== 'failed' || item.subjectId === null) return;
   const message = findMessage(ctx.db, item.subjectId);

@@ -7,6 +7,7 @@ import { mailKind, outboxIdIn } from '../mail/outgoing.ts';
 import { suppress } from '../mail/suppressions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
+import { payloadOf } from '../runtime/kinds.ts';
 import { notifyOfLostInvitation } from '../team/lost-invitations.ts';
 import { failCopy, failDelivery } from './delivery.ts';
 
@@ -38,9 +39,8 @@ export function recordBounce(ctx: Context, bounce: Bounce): void {
   for (const mailId of bounce.mailIds) {
     const outboxId = outboxIdIn(mailId);
     const sent = outboxId === undefined ? undefined : findOutbox(ctx.db, outboxId);
-    if (sent === undefined || sent.kind !== mailKind) continue;
-    // Only enqueueMail() writes these.
-    const mail = JSON.parse(sent.payload) as Mail;
+    const mail = sent && payloadOf(mailKind, sent);
+    if (sent === undefined || mail === undefined) continue;
     const answer = `${bounce.status} ${bounce.diagnostic}`.trim();
     const to = recipientOf(mail, bounce);
     if (to !== undefined && bounce.isOfAddress) suppress(ctx, to, 'bounce', answer);

@@ -16,13 +16,12 @@ export const addressRefused = 'address_refused';
 /** Characters kept of a server's answer; some are very long. */
 const maxAnswerChars = 300;
 
-export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+export function settleMail(ctx: Context, item: OutboxItem<Mail>, outcome: OutboxOutcome): void {
   if (outcome.state === 'retry') return;
-  // Only enqueueMail() writes these.
-  const { to, copyOf } = item.payload as Mail;
+  const { to, copyOf } = item.payload;
   if (outcome.state === 'failed' && outcome.code === addressRefused) suppress(ctx, to, 'rejected', outcome.answer);
   if (item.subjectId === null) {
-    if (outcome.state === 'failed') notifyOfLostInvitation(ctx, item.payload as Mail, outcome.answer);
+    if (outcome.state === 'failed') notifyOfLostInvitation(ctx, item.payload, outcome.answer);
     return;
   }
   if (copyOf !== undefined) {

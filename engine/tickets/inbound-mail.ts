@@ -122,8 +122,7 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
     const { name, copy } = attachment;
     keepMailed(ctx, message.id, attachment);
     if (copy !== undefined)
-      ctx.enqueue({
-        kind: copyKind,
+      ctx.enqueue(copyKind, {
         target: `attachment:${new URL(copy.sourceUrl).host}`,
         subjectId: message.id,
         payload: { ...copy, name },

@@ -140,5 +140,5 @@ function isBlocked(view: View, address: string): boolean {
 function isOwnMail(view: View, mailId: string): boolean {
   if (findMail(view.db, mailId)?.direction === 'out') return true;
   const outboxId = outboxIdIn(mailId);
-  return outboxId !== undefined && findOutbox(view.db, outboxId)?.kind === mailKind;
+  return outboxId !== undefined && findOutbox(view.db, outboxId)?.kind === mailKind.name;
 }

@@ -3,6 +3,7 @@
 
 import { findVerification, setChargedCents, type VerificationRecord } from '../../store/verification/verifications.ts';
 import type { Context } from '../runtime/context.ts';
+import { outboxKind } from '../runtime/kinds.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 import { giveBack } from './credits.ts';
@@ -18,15 +19,12 @@ export interface CodeToSend {
   readonly locale?: string;
 }
 
-export const codeKind = 'verification';
-
-/** A code is valid for minutes. */
-export const codeRetryDelaysMs: readonly number[] = [2000, 10_000, 30_000, 120_000];
-
-/** The part of a sent or failed item that the outbox keeps: not the code. */
-export function keptOfCode({ channel, to }: CodeToSend): Partial<CodeToSend> {
-  return { channel, to };
-}
+export const codeKind = outboxKind<CodeToSend>('verification', {
+  // A code is valid for minutes.
+  retryDelaysMs: [2000, 10_000, 30_000, 120_000],
+  /** Not the code. */
+  kept: ({ channel, to }) => ({ channel, to }),
+});
 
 export function enqueueCode(
   ctx: Context,
@@ -34,16 +32,19 @@ export function enqueueCode(
 ): void {
   const { name, locale } = theWorkspace(ctx);
   const { id, channel, destination, expiresAt } = sending.verification;
-  const payload: CodeToSend = {
-    channel,
-    to: destination,
-    sealedCode: sending.sealedCode,
-    workspaceName: name,
-    ttlMinutes: Math.ceil(sending.ttlSeconds / 60),
-    expiresAt,
-    locale: sending.locale ?? locale,
-  };
-  ctx.enqueue({ kind: codeKind, target: `verification:${destination.toLowerCase()}`, subjectId: id, payload });
+  ctx.enqueue(codeKind, {
+    target: `verification:${destination.toLowerCase()}`,
+    subjectId: id,
+    payload: {
+      channel,
+      to: destination,
+      sealedCode: sending.sealedCode,
+      workspaceName: name,
+      ttlMinutes: Math.ceil(sending.ttlSeconds / 60),
+      expiresAt,
+      locale: sending.locale ?? locale,
+    },
+  });
 }
 
 /**

@@ -16,6 +16,7 @@ import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline } from '../runtime/kinds.ts';
 import { requireAdmin } from './access.ts';
 import { type Entitlements, entitlementsOf, type PlanId, planIdOf, plans, seatsTaken } from './entitlements.ts';
 import { daysLeftInTrial, isLocked, isLocking, setSubscription, theSubscription } from './subscription.ts';
@@ -46,7 +47,7 @@ export interface Standing {
 }
 
 /** Due at the end of a period or of a trial without a provider. */
-export const periodDeadline = 'billing.period';
+export const periodDeadline = deadline('billing.period');
 const dayMs = 24 * 3600_000;
 const months: Record<BillingInterval, number> = { monthly: 1, annual: 12 };
 

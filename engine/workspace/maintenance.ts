@@ -26,9 +26,10 @@ import {
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline } from '../runtime/kinds.ts';
 import { planOf } from './entitlements.ts';
 
-export const maintenanceDeadline = 'workspace.maintain';
+export const maintenanceDeadline = deadline('workspace.maintain');
 
 /** Daily, starting when the workspace is created. */
 export const maintenanceMs = 24 * 3600_000;

@@ -27,19 +27,15 @@ import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { deadline, outboxKind } from '../runtime/kinds.ts';
 import { requireAdmin } from './access.ts';
 import { isImage, isRunnableName, properFilename, safeFilename, typeOfFile } from './media-types.ts';
 
-export const uploadDeadline = 'upload.expire';
-/** The kind of outbox item that deletes the object of an incomplete or unused upload. */
-export const removeObjectKind = 'upload.remove';
-export const removeObjectRetryDelaysMs: readonly number[] = [
-  60_000,
-  10 * 60_000,
-  3600_000,
-  6 * 3600_000,
-  24 * 3600_000,
-];
+export const uploadDeadline = deadline('upload.expire');
+/** Deletes the object of an incomplete or unused upload. */
+export const removeObjectKind = outboxKind<{ readonly key: string }>('upload.remove', {
+  retryDelaysMs: [60_000, 10 * 60_000, 3600_000, 6 * 3600_000, 24 * 3600_000],
+});
 /** How long an upload may take to begin and to receive each further `progressBytes`. */
 const receivingGraceMs = 10 * 60_000;
 /** An upload that receives this much within its grace is being received; a slower one is given up. */
@@ -136,7 +132,7 @@ export const expireUpload = command('upload.expire', (ctx, { subjectId }: Deadli
   if (upload === undefined || (upload.state === 'stored' && isKeptUnnamed(upload))) return;
   deleteUpload(ctx.db, upload);
   if (upload.state !== 'reserved')
-    ctx.enqueue({ kind: removeObjectKind, target: upload.key, subjectId: upload.id, payload: { key: upload.key } });
+    ctx.enqueue(removeObjectKind, { target: upload.key, subjectId: upload.id, payload: { key: upload.key } });
 });
 
 /** Agents' uploads may be used in drafts, pictures and texts, and are kept. */

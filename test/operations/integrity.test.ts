@@ -1,7 +1,6 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type OutsidePorts, outboxKindNames, outboxKinds } from '../../engine/jobs.ts';
 import {
   directoryPath,
   verifyAgreement,
@@ -209,9 +208,4 @@ t.test('a search index that does not find messages is reported', async (t) => {
   }
   writeFileSync(path, Buffer.alloc(20_000, 'no index'));
   t.match(searchIndexFaults(source, path), [{ rule: 'the search index can be read' }]);
-});
-
-t.test('the kinds of outside work that are named are those that can be done', async (t) => {
-  // Only listed, not called.
-  t.same([...outboxKindNames].sort(), Object.keys(outboxKinds({} as OutsidePorts)).sort());
 });

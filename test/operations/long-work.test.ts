@@ -9,13 +9,14 @@ import { Checkpoints } from '../../engine/runtime/checkpoints.ts';
 import { command } from '../../engine/runtime/command.ts';
 import { Engine } from '../../engine/runtime/engine.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
+import { outboxKind } from '../../engine/runtime/kinds.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
-import type { OutboxItem, OutboxKinds } from '../../engine/runtime/outbox.ts';
+import type { OutboxItem, OutboxJobs } from '../../engine/runtime/outbox.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { Teardown } from '../support/service.ts';
 
 const ask = command('test.ask', (ctx, params: { kind: string; target: string }) =>
-  ctx.enqueue({ ...params, payload: {} }),
+  ctx.enqueue(outboxKind<object>(params.kind, { retryDelaysMs: [] }), { target: params.target, payload: {} }),
 );
 
 /** Outside calls that a test completes by hand. */
@@ -51,7 +52,7 @@ async function startEngine(t: Teardown) {
   const ids = createIds(clock);
   const long = new Deeds();
   const quick = new Deeds();
-  const kinds: OutboxKinds = {
+  const kinds: OutboxJobs = {
     long: { deliver: long.deliver, retryDelaysMs: [], maxUnderWay: 1 },
     quick: { deliver: quick.deliver, retryDelaysMs: [60_000] },
   };

@@ -2,6 +2,7 @@ import t from 'tap';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';
 import type { DeadlineCommands, DeadlineParams } from '../../engine/runtime/deadlines.ts';
+import { deadline } from '../../engine/runtime/kinds.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
 import type { Teardown } from '../support/service.ts';
@@ -31,7 +32,7 @@ function start(t: Teardown, options: ToyOptions = {}) {
     }),
     again: command('again', (ctx, { subjectId }: DeadlineParams): void => {
       fired.push({ subjectId, atMs: ctx.nowMs });
-      if (fired.length < 3) ctx.setDeadline('again', subjectId, ctx.nowMs + 1000);
+      if (fired.length < 3) ctx.setDeadline(deadline('again'), subjectId, ctx.nowMs + 1000);
     }),
   };
   const toy = startToy(t, { deadlines, ...options });

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Context } from '../../engine/runtime/context.ts';
-import { DeliveryError, type OutboxItem, type OutboxKind, type OutboxOutcome } from '../../engine/runtime/outbox.ts';
+import { outboxKind } from '../../engine/runtime/kinds.ts';
+import { DeliveryError, type OutboxItem, type OutboxJob, type OutboxOutcome } from '../../engine/runtime/outbox.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import type { Teardown } from '../support/service.ts';
 import { add, enqueue, startToy, type Toy, type ToyOptions, tallyKind, turns } from '../support/toy.ts';
@@ -47,7 +48,7 @@ class OtherSide {
 
 function start(
   t: Teardown,
-  options: Omit<ToyOptions, 'outbox'> & { kind?: Partial<OutboxKind>; side?: OtherSide } = {},
+  options: Omit<ToyOptions, 'outbox'> & { kind?: Partial<OutboxJob>; side?: OtherSide } = {},
 ) {
   const { kind, side = new OtherSide(), ...rest } = options;
   const toy = startToy(t, {
@@ -109,7 +110,7 @@ t.test('work requested by a refused command is not done', async (t) => {
     {
       name: 'refused',
       handle: (ctx) => {
-        ctx.enqueue({ kind: 'post', target: 'a', payload: {} });
+        ctx.enqueue(outboxKind<object>('post', { retryDelaysMs: [] }), { target: 'a', payload: {} });
         throw new Error('no');
       },
     },

@@ -1,6 +1,6 @@
 // Invariants of a workspace's rows after every step. Each check throws its violation.
 
-import { mailRetryDelaysMs } from '../../engine/mail/outgoing.ts';
+import { mailKind } from '../../engine/mail/outgoing.ts';
 import type { Database } from '../../store/database.ts';
 import type { Post } from './machine.ts';
 import type { Replay } from './replay.ts';
@@ -186,9 +186,9 @@ export function checkMails({ mails }: Rows, told: Told, post: Post): void {
     if (!rows.has(id)) throw new Error(`mail ${id} was sent for a command that never was`);
   for (const { id, state, attempts } of mails) {
     if (state === 'sent' && !post.delivered.has(id)) throw new Error(`mail ${id} counts as sent and never was`);
-    if (state === 'failed' && !post.refused.has(id) && attempts <= mailRetryDelaysMs.length)
+    if (state === 'failed' && !post.refused.has(id) && attempts <= mailKind.retryDelaysMs.length)
       throw new Error(`mail ${id} was given up after ${attempts} attempts`);
-    if (attempts > mailRetryDelaysMs.length + 1) throw new Error(`mail ${id} was tried ${attempts} times`);
+    if (attempts > mailKind.retryDelaysMs.length + 1) throw new Error(`mail ${id} was tried ${attempts} times`);
   }
   const byTarget = Map.groupBy(mails, ({ target }) => target);
   for (const [email, { asked, acknowledged }] of told.mails) {

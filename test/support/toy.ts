@@ -9,6 +9,7 @@ import { command } from '../../engine/runtime/command.ts';
 import type { PublishedEvent } from '../../engine/runtime/context.ts';
 import { Engine, type EngineOptions } from '../../engine/runtime/engine.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
+import { deadline, outboxKind } from '../../engine/runtime/kinds.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import type { ActorKind } from '../../engine/runtime/registry.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';
@@ -42,19 +43,19 @@ export const add = command('tally.add', (ctx, params: { id: string; by: number; 
 export const setDeadline = command(
   'toy.setDeadline',
   (ctx, params: { kind: string; subjectId: string; afterMs: number }): void => {
-    ctx.setDeadline(params.kind, params.subjectId, ctx.nowMs + params.afterMs);
+    ctx.setDeadline(deadline(params.kind), params.subjectId, ctx.nowMs + params.afterMs);
   },
 );
 
 export const clearDeadline = command('toy.clearDeadline', (ctx, params: { kind: string; subjectId: string }): void => {
-  ctx.clearDeadline(params.kind, params.subjectId);
+  ctx.clearDeadline(deadline(params.kind), params.subjectId);
 });
 
 export const enqueue = command(
   'toy.enqueue',
   (ctx, params: { kind: string; target: string; payload?: object; delayMs?: number }): string => {
     const { kind, target, payload = {}, delayMs = 0 } = params;
-    return ctx.enqueue({ kind, target, payload, delayMs });
+    return ctx.enqueue(outboxKind<object>(kind, { retryDelaysMs: [] }), { target, payload, delayMs });
   },
 );
 
