@@ -1,9 +1,11 @@
 // The catalogue of events: what sockets and webhooks receive, and who may receive it. Decisions 6. The AsyncAPI
-// document and the webhook subscriptions derive from this list; a type that is not in it does not compile.
+// document and the webhook subscriptions derive from this list. A type that is not in it does not compile, nor does
+// data that does not fit its type.
 
 import type { Channel } from '../store/conversations/conversations.ts';
+import { fromJson } from '../store/json.ts';
 import type { Scope } from './rights/scopes.ts';
-import type { Context } from './runtime/context.ts';
+import type { Context, PublishedEvent } from './runtime/context.ts';
 import { feedWebhooks } from './webhook-feed.ts';
 
 /**
@@ -28,6 +30,13 @@ export type Audience =
   /** Every agent who works in the channel. */
   | { readonly kind: 'channel'; readonly channel: Channel }
   | ConversationAudience;
+
+/**
+ * The records that events carry, by their key in the data. Each area declares its own here, beside the record's type,
+ * because the areas import this file and not the other way round.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: its members are declared in the areas.
+export interface EventRecords {}
 
 /**
  * Stored and numbered. `data` names the record's key in the event's data; `visitorToo`: its customer may receive it.
@@ -138,12 +147,24 @@ export const events = {
   'kb.job.updated': { summary: 'A crawl was queued, progressed, or ended.', data: 'job', visitorToo: false },
   'visitor.page_viewed': { summary: 'A visitor opened another page.', data: 'visitor', visitorToo: false },
   'goal.completed': { summary: 'A visitor completed a goal.', data: 'completion', visitorToo: false },
-} as const satisfies Record<string, { summary: string; data: string; visitorToo: boolean }>;
+} as const satisfies Record<string, { summary: string; data: keyof EventRecords; visitorToo: boolean }>;
 
-export type EventType = keyof typeof events;
+type Catalogue = typeof events;
+export type EventType = keyof Catalogue;
+export type RecordName = Catalogue[EventType]['data'];
+
+/** The types of events that carry this record. */
+export type EventOf<Name extends RecordName> = {
+  [Type in EventType]: Catalogue[Type]['data'] extends Name ? Type : never;
+}[EventType];
+
+/** What an event of each type carries. */
+export type EventData = {
+  readonly [Type in EventType]: { readonly [Name in Catalogue[Type]['data']]: EventRecords[Name] };
+};
 
 /** The scope needed to read an event's record, by its key in the data. */
-const scopeOfRecord: Record<(typeof events)[EventType]['data'], Scope> = {
+const scopeOfRecord: Record<RecordName, Scope> = {
   conversation: 'conversations:read',
   message: 'messages:read',
   read: 'messages:read',
@@ -164,15 +185,25 @@ export function isEventType(type: string): type is EventType {
   return Object.hasOwn(events, type);
 }
 
+export const eventTypes: readonly EventType[] = Object.keys(events).filter(isEventType);
+
 export function scopeOfEvent(type: EventType): Scope {
   return scopeOfRecord[events[type].data];
 }
 
 /** Stores an event in the command's transaction. Sockets get it when it is durable, then webhooks. */
-export function emit(
+export function emit<Type extends EventType>(
   ctx: Context,
-  event: { type: EventType; conversationId?: string; audience: Audience; data: object },
+  event: { type: Type; conversationId?: string; audience: Audience; data: EventData[Type] },
 ): void {
   ctx.emit(event);
   feedWebhooks(ctx, 'events', { ...event, scope: scopeOfEvent(event.type), seq: ctx.events.at(-1)?.seq });
+}
+
+/** The record that a stored event carries. Undefined if it carries another, or if erasing a customer emptied it. */
+export function recordIn<Name extends RecordName>(
+  event: Pick<PublishedEvent, 'data'>,
+  name: Name,
+): EventRecords[Name] | undefined {
+  return fromJson<Partial<EventRecords>>(event.data)[name];
 }

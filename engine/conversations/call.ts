@@ -14,7 +14,7 @@ import type { ConversationRecord, Handshake } from '../../store/conversations/co
 import { findContact } from '../../store/customers/contacts.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
-import { type EventType, emit } from '../events.ts';
+import { type EventOf, emit } from '../events.ts';
 import { foldCallChange } from '../rollups.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { deadline } from '../runtime/kinds.ts';
@@ -69,6 +69,12 @@ export interface CallView {
   readonly events: readonly CallEventView[];
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly call: CallView;
+  }
 }
 
 export function callerNameOf(view: Pick<View, 'db'>, { contactId }: ConversationRecord): string | null {
@@ -186,15 +192,13 @@ export function changeCall(
   return next;
 }
 
-type CallEventName = Extract<EventType, `call.${string}`>;
-
 /**
  * Emits the call, with its conversation, to those who may see it. `before`: the conversation as it was, for those who
  * could see it until now.
  */
 export function emitCall(
   ctx: Context,
-  type: CallEventName,
+  type: EventOf<'call'>,
   conversationId: string,
   options: { before?: ConversationRecord } = {},
 ): CallView {

@@ -11,7 +11,7 @@ import {
 } from '../../store/conversations/conversations.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
-import { type ConversationAudience, type EventType, emit, events } from '../events.ts';
+import { type ConversationAudience, type EventOf, emit, events } from '../events.ts';
 import { foldChange } from '../rollups.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
@@ -46,6 +46,12 @@ export interface ConversationView {
   readonly closedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly conversation: ConversationView;
+  }
 }
 
 /** The record as agents see it (decisions 4.5). */
@@ -221,7 +227,7 @@ export function changeConversation(
   ctx: Context,
   before: ConversationRecord,
   changes: ConversationChanges,
-  type?: EventType,
+  type?: EventOf<'conversation'>,
 ): ConversationRecord {
   const after = writeConversation(ctx, before, changes);
   emitChange(ctx, { before, after, ...(type === undefined ? {} : { type }) });
@@ -230,7 +236,7 @@ export function changeConversation(
 
 function emitChange(
   ctx: Context,
-  change: { before: ConversationRecord; after: ConversationRecord; type?: EventType },
+  change: { before: ConversationRecord; after: ConversationRecord; type?: EventOf<'conversation'> },
 ): void {
   const { before, after } = change;
   const data = { conversation: conversationView(after) };

@@ -5,7 +5,7 @@ import type { ConversationRecord } from '../../store/conversations/conversations
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { handshakeMs } from '../constants.ts';
 import { refuse } from '../errors.ts';
-import type { EventType } from '../events.ts';
+import type { EventOf } from '../events.ts';
 import { requireVersion } from '../preconditions.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
@@ -262,7 +262,12 @@ function requireHandshake(
 }
 
 /** The assignee did not change while the offer was pending, so reverting it only ends it. */
-function revert(ctx: Context, conversation: ConversationRecord, type: EventType, line: string): ConversationRecord {
+function revert(
+  ctx: Context,
+  conversation: ConversationRecord,
+  type: EventOf<'conversation'>,
+  line: string,
+): ConversationRecord {
   ctx.clearDeadline(handshakeDeadline, conversation.id);
   const reverted = changeConversation(ctx, conversation, { handshake: null }, type);
   return appendSystemLine(ctx, reverted, line);

@@ -50,6 +50,22 @@ export interface MessageView {
   readonly createdAt: string;
 }
 
+/** One side read the other's messages, up to this time. */
+export interface ReadView {
+  readonly conversationId: string;
+  readonly senderType: 'visitor' | 'agent';
+  readonly readUpTo: string | null;
+  readonly readAt: string;
+  readonly count: number;
+}
+
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly message: MessageView;
+    readonly read: ReadView;
+  }
+}
+
 export function messageView(message: MessageRecord): MessageView {
   return {
     id: message.id,

@@ -13,7 +13,7 @@ import {
 } from '../../store/conversations/notes.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
-import { type EventType, emit } from '../events.ts';
+import { type EventOf, emit } from '../events.ts';
 import { isBlank } from '../lines.ts';
 import { requireText, requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
@@ -24,6 +24,12 @@ import { audienceOf, requireReachable } from './conversation.ts';
 export interface NoteView extends NoteRecord {
   readonly authorName: string;
   readonly authorAvatarUrl: string | null;
+}
+
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly note: NoteView;
+  }
 }
 
 export function noteView(agents: Roster['agents'], note: NoteRecord): NoteView {
@@ -121,7 +127,7 @@ function dropNote(ctx: Context, conversation: ConversationRecord, note: NoteReco
   emitNote(ctx, conversation, note, 'note.deleted');
 }
 
-function emitNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord, type: EventType): NoteView {
+function emitNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord, type: EventOf<'note'>): NoteView {
   const view = noteView(theRoster(ctx).agents, note);
   emit(ctx, {
     type,

@@ -27,6 +27,12 @@ export interface SavedReplyFields {
   readonly scope?: SavedReplyRecord['scope'] | undefined;
 }
 
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly savedReply: SavedReplyRecord;
+  }
+}
+
 /** Refuses forbidden (a workspace reply by an agent), conflict (shortcut), invalid_body. */
 export const createSavedReply = command('savedReply.create', (ctx, fields: SavedReplyFields): SavedReplyRecord => {
   const agent = callingAgent(ctx);

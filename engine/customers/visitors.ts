@@ -27,6 +27,12 @@ import { blockedAs, sharingBlock } from './visitor-bounds.ts';
 
 export const visitorKind: ActorKind<VisitorRecord> = { name: 'visitor', load: findVisitor };
 
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly visitor: VisitorRecord;
+  }
+}
+
 /** The visitor's record for its own browser. */
 export interface VisitorSelf {
   readonly id: string;

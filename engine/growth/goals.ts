@@ -139,6 +139,12 @@ export interface CompletionView {
   readonly attributedAgentName: string | null;
 }
 
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly completion: CompletionView;
+  }
+}
+
 export interface CompletionList {
   readonly completions: readonly CompletionView[];
   /** Of the whole range, not of this page. */

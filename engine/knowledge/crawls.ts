@@ -89,6 +89,12 @@ export interface JobView {
   readonly createdAt: string;
 }
 
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly job: JobView;
+  }
+}
+
 function jobView(view: Pick<View, 'workspaceId'>, job: KbJobRecord): JobView {
   const { id, status, url, maxPages, maxDepth, startedAt, finishedAt, error, stats, createdByAgentId, createdAt } = job;
   return {

@@ -11,7 +11,7 @@ import {
 } from '../../store/platform/webhooks.ts';
 import { deleteQueuedOutbox } from '../../store/runtime/outbox.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { type EventType, events, scopeOfEvent } from '../events.ts';
+import { type EventType, eventTypes, isEventType, scopeOfEvent } from '../events.ts';
 import { holderOf } from '../rights/rights.ts';
 import { allows, type Grant } from '../rights/scopes.ts';
 import { localRightsOf, type PausedReason, whyPaused } from '../rights/webhook-rights.ts';
@@ -41,8 +41,6 @@ export interface WebhookView {
 /** Each one costs a row per event. */
 const maxWebhooks = 50;
 export const disableDeadline = deadline('webhook.disable');
-
-export const eventTypes = Object.keys(events) as readonly EventType[];
 
 /** Which of the workspace's webhooks the caller may name. */
 export interface WebhookOf {
@@ -108,8 +106,7 @@ export const changeWebhook = command(
     };
     // Events that an app may no longer read are dropped. A caller who requests events again, or takes a webhook over,
     // must be able to read them. The names are the route's.
-    if (before.feed === 'events' && (wanted !== undefined || !isAppsOwn))
-      requireReadable(after.events as readonly (EventType | '*')[], params.grant);
+    if (before.feed === 'events' && (wanted !== undefined || !isAppsOwn)) requireReadable(after.events, params.grant);
     // The webhook keeps receiving what the app may read, which may be more than the key may.
     if (after.url !== before.url && before.appId !== null && params.grant?.by === 'key' && !allows(params.grant, null))
       refuse('insufficient_scope', {
@@ -269,9 +266,9 @@ function setWebhooks(ctx: Context, webhooks: readonly WebhookRecord[]): void {
   ctx.setState(webhooksKind, '', webhooks);
 }
 
-function requireReadable(wanted: readonly (EventType | '*')[], grant: Grant | undefined): void {
+function requireReadable(wanted: readonly string[], grant: Grant | undefined): void {
   if (grant === undefined) return;
-  const types = wanted.includes('*') ? eventTypes : (wanted as readonly EventType[]);
+  const types = wanted.includes('*') ? eventTypes : wanted.filter(isEventType);
   for (const type of types) {
     const scope = scopeOfEvent(type);
     if (!allows(grant, scope))

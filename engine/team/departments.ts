@@ -32,6 +32,12 @@ export interface DepartmentView {
   readonly createdAt: string;
 }
 
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly department: DepartmentView;
+  }
+}
+
 /** Conversations of a deleted department moved per command, so that a large one does not block other commands. */
 const clearPage = 200;
 /** Conversations without an agent can wait: each move is sent to every inbox, so pages are paced for the sockets. */

@@ -87,6 +87,12 @@ export interface AgentView {
   readonly createdAt: string;
 }
 
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly agent: AgentView;
+  }
+}
+
 /** The agent as everyone in the workspace may see it. */
 export function agentView(agent: AgentRecord, roster: Roster): AgentView {
   return {

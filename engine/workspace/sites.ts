@@ -114,6 +114,12 @@ export const changeSite = command(
   },
 );
 
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly site: SiteRecord;
+  }
+}
+
 function emitSite(ctx: Context, type: 'site.created' | 'site.updated', site: SiteRecord): void {
   emit(ctx, { type, audience: { kind: 'workspace' }, data: { site } });
 }

@@ -99,6 +99,13 @@ export function settingsView(view: Pick<View, 'state'>): SettingsView {
   return { routing, autoCloseDays, csatEnabled, defaultDepartmentId };
 }
 
+declare module '../events.ts' {
+  interface EventRecords {
+    readonly workspace: WorkspaceView;
+    readonly settings: SettingsView;
+  }
+}
+
 export function emitWorkspace(ctx: Context): void {
   emit(ctx, { type: 'workspace.updated', audience: { kind: 'workspace' }, data: { workspace: workspaceView(ctx) } });
 }

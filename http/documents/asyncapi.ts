@@ -3,7 +3,7 @@
 
 import Type, { type TSchema } from 'typebox';
 import { refusals } from '../../engine/errors.ts';
-import { type EventType, events } from '../../engine/events.ts';
+import { events, eventTypes } from '../../engine/events.ts';
 import type { Route } from '../route.ts';
 import { customerDataSchema, dataSchema } from '../schemas/event-records.ts';
 import { Agent, Id, nullable, Time, VisitorSelf } from '../schemas/shared.ts';
@@ -248,7 +248,7 @@ One person may have 100 sockets, one socket 64 calls in progress. Calls share th
 
 function eventFrames(namespace: Namespace): Record<string, TSchema> {
   const frames: Record<string, TSchema> = {};
-  for (const type of Object.keys(events) as EventType[]) {
+  for (const type of eventTypes) {
     if (namespace === 'visitor' && !events[type].visitorToo) continue;
     const data = namespace === 'agent' ? dataSchema(type) : customerDataSchema(type);
     frames[type] = Type.Object(

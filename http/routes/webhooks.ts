@@ -2,7 +2,8 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { createWebhook, eventTypes, webhookSecretName } from '../../engine/platform/webhooks.ts';
+import { eventTypes } from '../../engine/events.ts';
+import { createWebhook, webhookSecretName } from '../../engine/platform/webhooks.ts';
 import { route } from '../route.ts';
 import { Webhook } from '../schemas/records.ts';
 import { Url } from '../schemas/shared.ts';

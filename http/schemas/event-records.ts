@@ -1,7 +1,7 @@
 // The schema of the record that each event carries, for the documents and to filter events by scope.
 
 import Type, { type TSchema } from 'typebox';
-import { type EventType, events, isEventType, scopeOfEvent } from '../../engine/events.ts';
+import { type EventType, events, isEventType, type RecordName, scopeOfEvent } from '../../engine/events.ts';
 import { allows, type Grant } from '../../engine/rights/scopes.ts';
 import { Department, SavedReply, Workspace, WorkspaceSettings } from './records.ts';
 import { type LeaveOut, leaverOf } from './scoped-members.ts';
@@ -18,8 +18,6 @@ import {
   Site,
   Visitor,
 } from './shared.ts';
-
-type RecordName = (typeof events)[EventType]['data'];
 
 const records: Record<RecordName, TSchema> = {
   conversation: Conversation,

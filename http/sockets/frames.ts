@@ -3,7 +3,7 @@
 
 import { type ConversationView, conversationKind } from '../../engine/conversations/conversation.ts';
 import { customerConversation } from '../../engine/conversations/customer-view.ts';
-import type { Audience } from '../../engine/events.ts';
+import { type Audience, recordIn } from '../../engine/events.ts';
 import type { PublishedEvent } from '../../engine/runtime/context.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';
 import { passesDepartment, reaches, worksIn } from '../../engine/workspace/access.ts';
@@ -109,8 +109,7 @@ function toldLate(workspace: Workspace, agent: AgentRecord, frame: EventFrame): 
 
 /** The event that a conversation left an agent's reach, without its content; undefined for any other change. */
 function farewellTo(agent: AgentRecord, event: PublishedEvent): EventFrame | undefined {
-  // The engine wrote it. Erasing a customer empties it.
-  const { conversation } = JSON.parse(event.data) as { conversation?: ConversationView };
+  const conversation = recordIn(event, 'conversation');
   if (conversation === undefined || reaches(agent, conversation)) return undefined;
   const left: ConversationView = {
     ...conversation,
@@ -163,7 +162,6 @@ function textOf(event: PublishedEvent, data: string): string {
 
 function visitorData(event: PublishedEvent): string {
   if (!event.type.startsWith('conversation.')) return event.data;
-  // The engine wrote it as {conversation}, whose customer's view is a subset.
-  const { conversation } = JSON.parse(event.data) as { conversation: Parameters<typeof customerConversation>[0] };
-  return JSON.stringify({ conversation: customerConversation(conversation) });
+  const conversation = recordIn(event, 'conversation');
+  return conversation === undefined ? event.data : JSON.stringify({ conversation: customerConversation(conversation) });
 }

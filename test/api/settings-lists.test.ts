@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
-import { eventTypes } from '../../engine/platform/webhooks.ts';
+import { eventTypes } from '../../engine/events.ts';
 import { scopes as scopeTable } from '../../engine/rights/scopes.ts';
 import { plans as planTable } from '../../engine/workspace/entitlements.ts';
 import type { AuditEntry } from '../../http/pages/records.ts';

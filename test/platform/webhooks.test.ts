@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import t from 'tap';
-import { eventTypes } from '../../engine/platform/webhooks.ts';
+import { eventTypes } from '../../engine/events.ts';
 import { DnsZone } from '../support/mail-servers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Received, Receiver } from '../support/receiver.ts';

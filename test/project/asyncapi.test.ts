@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { type EventType, events } from '../../engine/events.ts';
+import { events, eventTypes } from '../../engine/events.ts';
 import { asyncApi } from '../../http/documents/asyncapi.ts';
 import { strictValidator } from '../../http/pipeline/validation.ts';
 import { closeCodes } from '../../http/sockets/session.ts';
@@ -19,7 +19,6 @@ const isAsyncApi = new Ajv({
 }).compile(specification);
 
 const channelNames = ['agent', 'visitor'] as const;
-const eventTypes = Object.keys(events) as EventType[];
 const serverFrames = ['ready', 'resync', 'reply', 'typing', 'pong', 'error'];
 const clientFrames = ['auth', 'call', 'typing', 'ping'];
 

@@ -1,9 +1,10 @@
-// Deadlines and outside jobs are typed values: the wrong forms do not compile, and each one that is declared is
-// registered in engine/jobs.ts.
+// Events, deadlines and outside jobs are typed: the wrong forms do not compile, and each deadline and job that is
+// declared is registered in engine/jobs.ts.
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { emit } from '../../engine/events.ts';
 import { deadlineCommands, type OutsidePorts, outboxJobs, outboxKindNames } from '../../engine/jobs.ts';
 import { mailKind } from '../../engine/mail/outgoing.ts';
 import type { Context } from '../../engine/runtime/context.ts';
@@ -32,13 +33,26 @@ export function wrongForms(ctx: Context): void {
   ctx.enqueue(mailKind, { target: 'x', payload: {} });
   // @ts-expect-error not text
   ctx.enqueue(mailKind, { target: 'x', payload: { ...mail, text: 1 } });
+
+  const audience = { kind: 'workspace' } as const;
+  const read = { conversationId: 'x', senderType: 'agent', readUpTo: null, readAt: ctx.at, count: 1 } as const;
+  emit(ctx, { type: 'message.read', audience, data: { read } });
+  // @ts-expect-error not in the catalogue
+  emit(ctx, { type: 'message.red', audience, data: { read } });
+  // @ts-expect-error another record
+  emit(ctx, { type: 'message.created', audience, data: { read } });
+  // @ts-expect-error not a message
+  emit(ctx, { type: 'message.created', audience, data: { message: 1 } });
+  // @ts-expect-error without its count
+  emit(ctx, { type: 'message.read', audience, data: { read: { ...read, count: undefined } } });
 }
 
+const engine = join(import.meta.dirname, '../../engine');
+const engineFiles = readdirSync(engine, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
 t.test('every deadline and every kind of outside work that is declared is registered', async (t) => {
-  const engine = join(import.meta.dirname, '../../engine');
   const declared = { deadlines: new Set<string>(), kinds: new Set<string>() };
-  for (const file of readdirSync(engine, { recursive: true, encoding: 'utf8' })) {
-    if (!file.endsWith('.ts')) continue;
+  for (const file of engineFiles) {
     const exported = Object.values((await import(join(engine, file))) as Record<string, unknown>);
     for (const value of exported) {
       if (typeof value !== 'object' || value === null) continue;
@@ -73,4 +87,9 @@ t.test('the payload of a row is read only as its own kind', async (t) => {
   const row = { kind: 'mail', payload: JSON.stringify(mail) };
   t.strictSame(payloadOf(mailKind, row), mail);
   t.equal(payloadOf(outboxKind<{ readonly body: string }>('sms', { retryDelaysMs: [] }), row), undefined);
+});
+
+t.test('only the catalogue writes events', async (t) => {
+  const raw = engineFiles.filter((file) => readFileSync(join(engine, file), 'utf8').includes('ctx.emit('));
+  t.same(raw, ['events.ts']);
 });
