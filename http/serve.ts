@@ -288,6 +288,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     random,
     deadlines: deadlineCommands,
     outbox: observed(outbox, (kind, outcome) => metrics.observeOutside(kind, outcome)),
+    settings: { baseUrl: config.baseUrl, mailHost: config.mailHost },
     ceilings: ceilingsOf(config),
     glance: (path) => checkpointer.glance({ path, model: knowledge.embedder.model }),
     isKnown: (workspaceId) => directory.isWorkspace(workspaceId),

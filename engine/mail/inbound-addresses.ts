@@ -31,14 +31,14 @@ const domainLocalPart = 'support';
 export const bounceLabel = 'bounce';
 export const bounceLocalPart = 'bounces';
 
-export function autoAddress(view: Pick<View, 'state'>, mailHost: string): string {
-  return `${theWorkspace(view).subdomain}@${mailHost}`;
+export function autoAddress(view: Pick<View, 'state' | 'settings'>): string {
+  return `${theWorkspace(view).subdomain}@${view.settings.mailHost}`;
 }
 
 /** The default sender address. */
-export function mainAddress(view: Pick<View, 'state'>, mailHost: string): string {
+export function mainAddress(view: Pick<View, 'state' | 'settings'>): string {
   const domain = theEmailDomain(view);
-  return domain?.status === 'verified' ? domainAddress(domain) : autoAddress(view, mailHost);
+  return domain?.status === 'verified' ? domainAddress(domain) : autoAddress(view);
 }
 
 export function domainAddress({ name }: { readonly name: string }): string {
@@ -46,29 +46,22 @@ export function domainAddress({ name }: { readonly name: string }): string {
 }
 
 /** The address a thread is answered from: the one it was written to, while it is still ours. */
-export function answerAddress(view: View, ourAddress: string, mailHost: string): string {
+export function answerAddress(view: View, ourAddress: string): string {
   const domain = theEmailDomain(view);
   const isOnDomain = hostOf(ourAddress) === domain?.name;
-  if (domain?.status === 'verified' && !isOnDomain) return mainAddress(view, mailHost);
-  return takesMailAt(view, ourAddress, mailHost) === undefined ? mainAddress(view, mailHost) : ourAddress;
+  if (domain?.status === 'verified' && !isOnDomain) return mainAddress(view);
+  return takesMailAt(view, ourAddress) === undefined ? mainAddress(view) : ourAddress;
 }
 
 /**
  * Which address of this workspace it is; undefined if it receives no mail there. Any +suffix is the sender's choice.
  */
-export function takesMailAt(
-  view: View,
-  address: string,
-  mailHost: string,
-): { readonly departmentId: string | null } | undefined {
-  return takesMailExactlyAt(view, address, mailHost) ?? takesMailExactlyAt(view, withoutTag(address), mailHost);
+export function takesMailAt(view: View, address: string): { readonly departmentId: string | null } | undefined {
+  return takesMailExactlyAt(view, address) ?? takesMailExactlyAt(view, withoutTag(address));
 }
 
-function takesMailExactlyAt(
-  view: View,
-  address: string,
-  mailHost: string,
-): { readonly departmentId: string | null } | undefined {
+function takesMailExactlyAt(view: View, address: string): { readonly departmentId: string | null } | undefined {
+  const { mailHost } = view.settings;
   const workspace = theWorkspace(view);
   const host = hostOf(address).toLowerCase();
   const localPart = localPartOf(address).toLowerCase();
@@ -84,11 +77,11 @@ function takesMailExactlyAt(
 }
 
 /** True for addresses the service itself sends from: mail from there is a loop. */
-export function isOwnSender(view: View, address: string, mailHost: string): boolean {
+export function isOwnSender(view: View, address: string): boolean {
   const own = withoutTag(address);
   return (
-    own === mainAddress(view, mailHost) ||
-    listInboundAddresses(view, mailHost).some((listed) => listed.address === address || listed.address === own)
+    own === mainAddress(view) ||
+    listInboundAddresses(view).some((listed) => listed.address === address || listed.address === own)
   );
 }
 
@@ -106,11 +99,12 @@ export function workspaceIdOfAddress(directory: Directory, address: string, mail
   );
 }
 
-export function listInboundAddresses(view: View, mailHost: string): InboundAddressView[] {
+export function listInboundAddresses(view: View): InboundAddressView[] {
+  const { mailHost } = view.settings;
   const { subdomain } = theWorkspace(view);
   const domain = theEmailDomain(view);
   const listed: InboundAddressView[] = [
-    { address: autoAddress(view, mailHost), kind: 'auto', localPart: subdomain, departmentId: null },
+    { address: autoAddress(view), kind: 'auto', localPart: subdomain, departmentId: null },
   ];
   for (const { localPart, departmentId } of allInboundAddresses(view.db)) {
     listed.push({ address: `${localPart}@${subdomain}.${mailHost}`, kind: 'subdomain', localPart, departmentId });
@@ -126,7 +120,7 @@ export function listInboundAddresses(view: View, mailHost: string): InboundAddre
  */
 export const setInboundAddresses = command(
   'inboundAddress.set',
-  (ctx, params: { addresses: readonly InboundAddressRecord[]; mailHost: string }): InboundAddressView[] => {
+  (ctx, params: { addresses: readonly InboundAddressRecord[] }): InboundAddressView[] => {
     requireAdmin(ctx);
     const addresses = params.addresses.map(({ localPart, departmentId }) => ({
       localPart: localPart.toLowerCase(),
@@ -151,6 +145,6 @@ export const setInboundAddresses = command(
       before: { inboundAddresses: before },
       after: { inboundAddresses: addresses },
     });
-    return listInboundAddresses(ctx, params.mailHost);
+    return listInboundAddresses(ctx);
   },
 );

@@ -27,9 +27,9 @@ const maxReferences = 30;
 export function startMailThread(
   ctx: Context,
   conversation: ConversationRecord,
-  thread: { customerAddress: string; ourAddress?: string | undefined; subjectKey: string; mailHost: string },
+  thread: { customerAddress: string; ourAddress?: string | undefined; subjectKey: string },
 ): void {
-  const { customerAddress, ourAddress = mainAddress(ctx, thread.mailHost), subjectKey } = thread;
+  const { customerAddress, ourAddress = mainAddress(ctx), subjectKey } = thread;
   insertMailThread(ctx.db, { conversationId: conversation.id, customerAddress, ourAddress, subjectKey });
   addParticipants(ctx.db, conversation.id, [customerAddress]);
 }
@@ -48,7 +48,7 @@ export function deliveryOf(ctx: Context, conversation: ConversationRecord): Mess
 export function envelopeOf(
   ctx: Context,
   conversation: ConversationRecord,
-  sending: { agent: AgentRecord; isCopied: boolean; mailHost: string },
+  sending: { agent: AgentRecord; isCopied: boolean },
 ): MessageMail | null {
   const thread = conversation.channel === 'ticket' ? findMailThread(ctx.db, conversation.id) : undefined;
   if (thread === undefined) return null;
@@ -56,7 +56,7 @@ export function envelopeOf(
     ? conversation.copiedTo.filter((address) => findSuppression(ctx.db, address) === undefined)
     : [];
   return {
-    from: { address: answerAddress(ctx, thread.ourAddress, sending.mailHost), name: sending.agent.name },
+    from: { address: answerAddress(ctx, thread.ourAddress), name: sending.agent.name },
     copiedTo,
     authentication: null,
   };

@@ -8,7 +8,7 @@ import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { newestSeq } from '../../store/runtime/events.ts';
 import { systemCaller } from '../runtime/caller.ts';
-import { Context } from '../runtime/context.ts';
+import { Context, type Settings } from '../runtime/context.ts';
 import type { Ids } from '../runtime/ids.ts';
 import { Registry } from '../runtime/registry.ts';
 import { resetSecondFactorsByOperator } from '../team/second-factors.ts';
@@ -18,17 +18,19 @@ export interface ResetOptions {
   readonly dataDir: string;
   readonly workspaceId: string;
   readonly agentId: string;
+  readonly settings: Settings;
   readonly nowMs: number;
   readonly ids: Ids;
 }
 
 /** Returns false if the agent has none. */
-export function resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs, ids }: ResetOptions): boolean {
+export function resetSecondFactorsOf(options: ResetOptions): boolean {
+  const { dataDir, workspaceId, agentId, settings, nowMs, ids } = options;
   const db = Database.openWriter(workspacePath(dataDir, workspaceId), workspaceMigrations);
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
   try {
     const ctx = new Context(
-      { workspaceId, ceilings: undefined, db, registry: new Registry(db), ids, lastSeq: newestSeq(db) },
+      { workspaceId, settings, ceilings: undefined, db, registry: new Registry(db), ids, lastSeq: newestSeq(db) },
       systemCaller,
       nowMs,
     );

@@ -52,9 +52,18 @@ export interface OutboxDraft<Payload extends object> {
 /** Limits of one workspace by name, as the operator sets them. */
 export type Ceilings = Readonly<Record<string, number>>;
 
+/** The service's own addresses, the same for every workspace. They do not change while the service runs. */
+export interface Settings {
+  /** Where browsers reach the service, without a slash at the end. */
+  readonly baseUrl: string;
+  /** The host of the workspaces' own mail addresses. */
+  readonly mailHost: string;
+}
+
 /** What a workspace provides to each of its commands. */
 export interface ContextHost {
   readonly workspaceId: string;
+  readonly settings: Settings;
   /** Undefined: no limits. */
   readonly ceilings: Ceilings | undefined;
   readonly db: Database;
@@ -67,6 +76,7 @@ export interface ContextHost {
 /** Read access. Reads get a View; a command's context is one too. */
 export interface View {
   readonly workspaceId: string;
+  readonly settings: Settings;
   readonly db: Database;
   readonly caller: Caller;
   readonly ceilings: Ceilings | undefined;
@@ -79,6 +89,7 @@ export interface View {
 
 export class Context implements View {
   readonly workspaceId: string;
+  readonly settings: Settings;
   readonly db: Database;
   readonly caller: Caller;
   readonly ceilings: Ceilings | undefined;
@@ -97,6 +108,7 @@ export class Context implements View {
     this.#host = host;
     this.#firstSeq = host.lastSeq;
     this.workspaceId = host.workspaceId;
+    this.settings = host.settings;
     this.db = host.db;
     this.ids = host.ids;
     this.caller = caller;

@@ -10,7 +10,7 @@ import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Clock } from './clock.ts';
 import type { CommandDefinition, CommandRequest } from './command.ts';
-import type { Ceilings, PublishedEvent } from './context.ts';
+import type { Ceilings, PublishedEvent, Settings } from './context.ts';
 import { type DeadlineCommands, Deadlines } from './deadlines.ts';
 import { DueList } from './due-list.ts';
 import type { Ids } from './ids.ts';
@@ -34,6 +34,7 @@ export interface EngineOptions {
   readonly checkpoints: Checkpoints;
   readonly deadlines: DeadlineCommands;
   readonly outbox: OutboxJobs;
+  readonly settings: Settings;
   /** Per workspace. Undefined: no limits. */
   readonly ceilings?: Ceilings | undefined;
   readonly random?: () => number;
@@ -413,6 +414,7 @@ export class Engine {
         ids,
         log,
         slices: this.#slices,
+        settings: this.#options.settings,
         ceilings: this.#options.ceilings,
         hooks: {
           publish: (id, events) => {

@@ -9,7 +9,7 @@ import { earliestOutboxAt } from '../../store/runtime/outbox.ts';
 import type { Caller } from './caller.ts';
 import { type Clock, isoTime } from './clock.ts';
 import type { CommandDefinition } from './command.ts';
-import { type Ceilings, Context, type ContextHost, type PublishedEvent, type View } from './context.ts';
+import { type Ceilings, Context, type ContextHost, type PublishedEvent, type Settings, type View } from './context.ts';
 import type { Ids } from './ids.ts';
 import { Lane, type LaneHooks } from './lane.ts';
 import type { Log } from './log.ts';
@@ -31,6 +31,7 @@ export class Workspace implements ContextHost {
   readonly workspaceId: string;
   readonly db: Database;
   readonly ids: Ids;
+  readonly settings: Settings;
   readonly ceilings: Ceilings | undefined;
   readonly registry: Registry;
   readonly lane: Lane;
@@ -54,11 +55,13 @@ export class Workspace implements ContextHost {
     log: Log;
     slices: Slices;
     hooks: WorkspaceHooks;
+    settings: Settings;
     ceilings?: Ceilings | undefined;
   }) {
     this.workspaceId = options.workspaceId;
     this.db = options.db;
     this.ids = options.ids;
+    this.settings = options.settings;
     this.ceilings = options.ceilings;
     this.#clock = options.clock;
     this.#hooks = options.hooks;
@@ -114,6 +117,7 @@ export class Workspace implements ContextHost {
       workspaceId: this.workspaceId,
       db: this.db,
       caller,
+      settings: this.settings,
       ceilings: this.ceilings,
       nowMs,
       at: isoTime(nowMs),

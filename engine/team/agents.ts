@@ -39,7 +39,6 @@ export interface InviteParams {
   readonly role: Role;
   readonly channels?: readonly AgentChannel[] | undefined;
   readonly groupIds?: readonly string[] | undefined;
-  readonly baseUrl: string;
 }
 
 /** More people than join a workspace in a day. */
@@ -89,27 +88,24 @@ export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): 
     createdAt: ctx.at,
   };
   const agent = auditingMembers(ctx, groupIds, () => addAgent(ctx, invitation));
-  issueJoinCode(ctx, agent, params.baseUrl);
+  issueJoinCode(ctx, agent);
   const view = agentView(agent, theRoster(ctx));
   ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, after: view });
   return view;
 });
 
 /** Refuses admin_required, not_found, already_joined; for a deactivated agent also seat_limit_reached. */
-export const resendInvite = command(
-  'agent.resendInvite',
-  (ctx, params: { agentId: string; baseUrl: string }): AgentView => {
-    requireAdmin(ctx);
-    const agent = requireAgent(ctx, params.agentId);
-    if (inviteStatusOf(agent) === 'joined') refuse('already_joined');
-    if (agent.deactivatedAt !== null) requireSeat(ctx);
-    const invited: AgentRecord = { ...agent, deactivatedAt: null };
-    putAgent(ctx, invited);
-    issueJoinCode(ctx, invited, params.baseUrl);
-    ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, context: { resent: true } });
-    return agentView(invited, theRoster(ctx));
-  },
-);
+export const resendInvite = command('agent.resendInvite', (ctx, params: { agentId: string }): AgentView => {
+  requireAdmin(ctx);
+  const agent = requireAgent(ctx, params.agentId);
+  if (inviteStatusOf(agent) === 'joined') refuse('already_joined');
+  if (agent.deactivatedAt !== null) requireSeat(ctx);
+  const invited: AgentRecord = { ...agent, deactivatedAt: null };
+  putAgent(ctx, invited);
+  issueJoinCode(ctx, invited);
+  ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, context: { resent: true } });
+  return agentView(invited, theRoster(ctx));
+});
 
 export interface AgentChanges {
   readonly email?: string | undefined;
@@ -130,10 +126,7 @@ type GroupsField = 'groupIds' | 'departments';
  */
 export const changeAgent = command(
   'agent.update',
-  (
-    ctx,
-    params: { agentId: string; changes: AgentChanges; groupsField: GroupsField; baseUrl: string; origin?: Origin },
-  ): AgentView => {
+  (ctx, params: { agentId: string; changes: AgentChanges; groupsField: GroupsField; origin?: Origin }): AgentView => {
     const caller = callingAgent(ctx);
     const agent = requireAgent(ctx, params.agentId);
     const { changes } = params;
@@ -178,12 +171,7 @@ function requireFreeAddress(view: Pick<View, 'state'>, email: string, owner?: Ag
  * Links mailed to the former address stop working; an invitation goes to the new one. Both addresses are notified,
  * because a password is reset through them.
  */
-function moveMailbox(
-  ctx: Context,
-  former: AgentRecord,
-  agent: AgentRecord,
-  { baseUrl, origin }: { baseUrl: string; origin?: Origin },
-): void {
+function moveMailbox(ctx: Context, former: AgentRecord, agent: AgentRecord, { origin }: { origin?: Origin }): void {
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   if (isActive(agent)) {
@@ -200,7 +188,7 @@ function moveMailbox(
       origin,
       advice: 'If you did not expect this, tell an admin of the workspace.',
     });
-  } else if (agent.deactivatedAt === null) issueJoinCode(ctx, agent, baseUrl);
+  } else if (agent.deactivatedAt === null) issueJoinCode(ctx, agent);
 }
 
 /** Specification 3. Refuses admin_required, not_found, cannot_deactivate_self, last_admin, cannot_deactivate_owner. */

@@ -95,7 +95,7 @@ export const register = command('auth.register', (ctx, params: RegisterParams): 
 });
 
 /** Ends every earlier code of the agent and mails a new one. Refuses rate_limited after too many. */
-export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string): void {
+export function issueJoinCode(ctx: Context, agent: AgentRecord): void {
   const code = issueToken(ctx, { agent, kind: 'join', lifetimeMs: joinCodeMs });
   const workspace = theWorkspace(ctx);
   const name = plainName(workspace.name);
@@ -109,7 +109,7 @@ export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string)
 you are invited to answer customers at “${name}”.
 Choose your password here, within 7 days:
 
-${baseUrl}/join/${code}`,
+${ctx.settings.baseUrl}/join/${code}`,
       isSecret: true,
       invitation: { agentId: agent.id, invitedBy: ctx.caller.kind === 'agent' ? ctx.caller.agentId : null },
     },
@@ -159,7 +159,7 @@ export const join = command(
  * Mails a reset link that ends every earlier one. No effect for an agent who has not joined. The edge limits how often
  * one address is mailed.
  */
-export const requestReset = command('auth.requestReset', (ctx, params: { agentId: string; baseUrl: string }): void => {
+export const requestReset = command('auth.requestReset', (ctx, params: { agentId: string }): void => {
   const agent = theRoster(ctx).agents.get(params.agentId);
   if (agent === undefined || !isActive(agent)) return;
   const token = issueToken(ctx, { agent, kind: 'reset', lifetimeMs: resetTokenMs });
@@ -172,7 +172,7 @@ export const requestReset = command('auth.requestReset', (ctx, params: { agentId
 
 choose a new password here, within 30 minutes:
 
-${params.baseUrl}/reset-password?token=${token}
+${ctx.settings.baseUrl}/reset-password?token=${token}
 
 If you did not request this, nothing has changed.`,
       isSecret: true,

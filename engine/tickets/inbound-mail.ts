@@ -43,7 +43,6 @@ import { openTicket, ticketCustomer } from './tickets.ts';
 
 export interface ReceiveParams {
   readonly mail: IncomingMail;
-  readonly mailHost: string;
 }
 
 /** The limit for subjects that agents write (specification 8). The original mail keeps all of it. */
@@ -54,13 +53,13 @@ const maxParticipants = 100;
 
 /** Accepts one mail. The same mail again has no effect. Refuses site_bootstrap_failed. */
 export const receiveMail = command('mail.receive', (ctx, params: ReceiveParams): Verdict => {
-  const verdict = judgeMail(ctx, params.mail, params.mailHost);
+  const verdict = judgeMail(ctx, params.mail);
   if (verdict.kind === 'take') take(ctx, params);
   else if (verdict.kind === 'drop') drop(ctx, params.mail, verdict.reason);
   return verdict;
 });
 
-function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
+function take(ctx: Context, { mail }: ReceiveParams): void {
   const mailId = mailIdOf(mail);
   const inReplyTo = mailIdsIn(mail.headers.inReplyTo);
   const references = mailIdsIn(mail.headers.references);
@@ -73,7 +72,7 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
       isOnThread: (conversationId, address) => isParticipant(ctx.db, conversationId, address),
     },
   );
-  const named = customerOf(ctx, mail, mailHost);
+  const named = customerOf(ctx, mail);
   const replyTo = replyToOf(mail, named);
   // In an existing conversation, a Reply-To counts only from an address that used it there before. Otherwise any
   // participant could speak for its customer.
@@ -82,9 +81,9 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
     replyTo === null ||
     isAnsweredAt(ctx.db, match.conversationId, { fromAddress: mail.from.address, replyTo });
   const sender = isCustomer ? named : mail.from;
-  const customer = ticketCustomer(ctx, { email: sender.address, name: sender.name, mailHost });
-  const found = conversationOf(ctx, { mail, mailHost, match, customer, customerAddress: sender.address });
-  const others = othersOn(ctx, mail, { conversation: found, sender: sender.address, mailHost });
+  const customer = ticketCustomer(ctx, { email: sender.address, name: sender.name });
+  const found = conversationOf(ctx, { mail, match, customer, customerAddress: sender.address });
+  const others = othersOn(ctx, mail, { conversation: found, sender: sender.address });
   const copiedTo = copiesAfter({ others, rule: match.threading.rule, isDisproved });
   const conversation = setCopies(ctx, found, copiedTo);
   const { message } = appendMessage(ctx, conversation, {
@@ -134,12 +133,12 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
 function othersOn(
   ctx: Context,
   mail: IncomingMail,
-  on: { conversation: ConversationRecord; sender: string; mailHost: string },
+  on: { conversation: ConversationRecord; sender: string },
 ): string[] {
   const customerAddress = findMailThread(ctx.db, on.conversation.id)?.customerAddress;
   const alsoAnswered = mail.replyTo
     .map(({ address }) => address)
-    .filter((address) => takesMailAt(ctx, address, on.mailHost) === undefined);
+    .filter((address) => takesMailAt(ctx, address) === undefined);
   return [on.sender, ...alsoAnswered, ...mail.otherRecipients].filter((address) => address !== customerAddress);
 }
 
@@ -147,18 +146,18 @@ function conversationOf(
   ctx: Context,
   options: ReceiveParams & { match: ThreadMatch; customer: ReturnType<typeof ticketCustomer>; customerAddress: string },
 ) {
-  const { mail, mailHost, match, customer, customerAddress } = options;
+  const { mail, match, customer, customerAddress } = options;
   const known = match.conversationId === undefined ? undefined : ctx.state(conversationKind, match.conversationId);
   if (known !== undefined) return reopenForCustomer(ctx, known);
   const [ourAddress] = mail.ourAddresses;
-  const mapped = ourAddress === undefined ? undefined : takesMailAt(ctx, ourAddress, mailHost)?.departmentId;
+  const mapped = ourAddress === undefined ? undefined : takesMailAt(ctx, ourAddress)?.departmentId;
   const subject = firstChars(oneLine(mail.subject), maxSubjectChars).trim();
   const ticket = openTicket(ctx, {
     customer,
     subject: subject === '' ? noSubject : subject,
     departmentId: mapped ?? theWorkspace(ctx).settings.defaultDepartmentId,
   });
-  startMailThread(ctx, ticket, { customerAddress, ourAddress, subjectKey: subjectKeyOf(mail.subject), mailHost });
+  startMailThread(ctx, ticket, { customerAddress, ourAddress, subjectKey: subjectKeyOf(mail.subject) });
   // Its next mail may come without a Reply-To.
   addParticipants(ctx.db, ticket.id, [mail.from.address]);
   return ticket;

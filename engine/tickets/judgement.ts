@@ -74,11 +74,10 @@ const hourMs = 3600_000;
 const keyChars = 200;
 
 /** Whom to answer: the Reply-To, unless that is us, or else the sender. A form or a shop sends on behalf of others. */
-export function customerOf(view: View, mail: Pick<IncomingMail, 'from' | 'replyTo'>, mailHost: string): Mailbox {
+export function customerOf(view: View, mail: Pick<IncomingMail, 'from' | 'replyTo'>): Mailbox {
   return (
-    mail.replyTo.find(
-      ({ address }) => !isOwnSender(view, address, mailHost) && takesMailAt(view, address, mailHost) === undefined,
-    ) ?? mail.from
+    mail.replyTo.find(({ address }) => !isOwnSender(view, address) && takesMailAt(view, address) === undefined) ??
+    mail.from
   );
 }
 
@@ -88,10 +87,10 @@ export function replyToOf(mail: Pick<IncomingMail, 'from'>, customer: Mailbox): 
 }
 
 /** The first matching rule gives the reason. */
-const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail, mailHost: string) => boolean])[] = [
+const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail) => boolean])[] = [
   ['loop', (view, mail) => isOwnMail(view, mailIdOf(mail))],
   // A form on the workspace's own pages may send from its own address with a Reply-To.
-  ['loop', (view, mail, mailHost) => isOwnSender(view, customerOf(view, mail, mailHost).address, mailHost)],
+  ['loop', (view, mail) => isOwnSender(view, customerOf(view, mail).address)],
   ['bounce', (_, mail) => mail.bounce !== null],
   ['mailer_daemon', (_, mail) => isMailerDaemon(mail.from.address)],
   [
@@ -101,17 +100,13 @@ const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail
   ['precedence', (_, { headers }) => /^\s*(?:bulk|list|junk|auto_reply)\b/i.test(headers.precedence ?? '')],
   ['list_unsubscribe', (_, { headers }) => headers.listUnsubscribe !== undefined],
   ['list_id', (_, { headers }) => headers.listId !== undefined],
-  [
-    'blocked',
-    (view, mail, mailHost) =>
-      isBlocked(view, mail.from.address) || isBlocked(view, customerOf(view, mail, mailHost).address),
-  ],
+  ['blocked', (view, mail) => isBlocked(view, mail.from.address) || isBlocked(view, customerOf(view, mail).address)],
   [
     'too_many',
-    (view, mail, mailHost) =>
+    (view, mail) =>
       countTakenFrom(
         view.db,
-        { fromAddress: mail.from.address, replyTo: replyToOf(mail, customerOf(view, mail, mailHost)) },
+        { fromAddress: mail.from.address, replyTo: replyToOf(mail, customerOf(view, mail)) },
         isoTime(view.nowMs - hourMs),
       ) >= maxMailsPerHour,
   ],
@@ -125,10 +120,10 @@ export function mailIdOf(mail: Pick<IncomingMail, 'messageId' | 'from' | 'subjec
   );
 }
 
-export function judgeMail(view: View, mail: IncomingMail, mailHost: string): Verdict {
+export function judgeMail(view: View, mail: IncomingMail): Verdict {
   const known = findMail(view.db, mailIdOf(mail));
   if (known !== undefined && (known.direction === 'in' || known.droppedFor !== null)) return { kind: 'duplicate' };
-  for (const [reason, holds] of dropRules) if (holds(view, mail, mailHost)) return { kind: 'drop', reason };
+  for (const [reason, holds] of dropRules) if (holds(view, mail)) return { kind: 'drop', reason };
   return { kind: 'take' };
 }
 

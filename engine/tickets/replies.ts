@@ -27,12 +27,11 @@ export function appendAgentMessage(
     attachments?: readonly NamedFile[] | undefined;
     isOpening?: boolean;
     isCopied?: boolean;
-    mailHost: string;
   },
 ): { message: MessageRecord; conversation: ConversationRecord } {
-  const { agent, mailHost, isCopied = true, ...content } = draft;
+  const { agent, isCopied = true, ...content } = draft;
   const deliveryStatus = deliveryOf(ctx, conversation);
-  const mail = deliveryStatus === 'queued' ? envelopeOf(ctx, conversation, { agent, isCopied, mailHost }) : null;
+  const mail = deliveryStatus === 'queued' ? envelopeOf(ctx, conversation, { agent, isCopied }) : null;
   const { message, conversation: next } = appendMessage(ctx, conversation, {
     senderType: 'agent',
     senderId: agent.id,
@@ -59,8 +58,6 @@ export interface SendParams {
   readonly attachments?: readonly AttachmentInput[] | undefined;
   /** False: on a ticket, only to the customer. */
   readonly copy?: boolean | undefined;
-  /** The host of the service's inbound mail addresses. */
-  readonly mailHost: string;
 }
 
 /**
@@ -85,7 +82,6 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
     body: params.body,
     attachments: filesOf(ctx, params.attachments),
     isCopied: params.copy ?? true,
-    mailHost: params.mailHost,
   });
   takeByReply(ctx, answered, agent);
   return messageView(message);

@@ -35,7 +35,6 @@ export interface TicketParams {
   readonly subject: string;
   readonly body: string;
   readonly departmentId?: string | undefined;
-  readonly mailHost: string;
 }
 
 /**
@@ -56,19 +55,16 @@ export const createTicket = command('ticket.create', (ctx, params: TicketParams)
   const customer = ticketCustomer(ctx, {
     email: params.customerEmail,
     name: params.customerName ?? localPartOf(params.customerEmail),
-    mailHost: params.mailHost,
   });
   const ticket = openTicket(ctx, { customer, subject: params.subject.trim(), departmentId });
   startMailThread(ctx, ticket, {
     customerAddress: params.customerEmail.toLowerCase(),
     subjectKey: subjectKeyOf(params.subject),
-    mailHost: params.mailHost,
   });
   const { conversation } = appendAgentMessage(ctx, ticket, {
     agent,
     body: params.body,
     isOpening: true,
-    mailHost: params.mailHost,
   });
   return conversationView(conversation);
 });
@@ -76,7 +72,6 @@ export const createTicket = command('ticket.create', (ctx, params: TicketParams)
 export interface LeftTicket extends CustomerDraft {
   readonly email: string;
   readonly name?: string | undefined;
-  readonly mailHost: string;
   /** The sender's network, for rate limiting. */
   readonly network: string;
 }
@@ -104,7 +99,6 @@ export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicke
   startMailThread(ctx, ticket, {
     customerAddress: params.email.toLowerCase(),
     subjectKey: subjectKeyOf(subject),
-    mailHost: params.mailHost,
   });
   appendMessage(ctx, ticket, customerMessage(ctx, customer, params));
   return { ticketNumber: ticket.ticketNumber };
@@ -123,14 +117,11 @@ function subjectOf(text: string): string {
  * The visitor for an address. A workspace without a site gets one, because a visitor belongs to a site. Refuses
  * site_bootstrap_failed.
  */
-export function ticketCustomer(
-  ctx: Context,
-  person: { email: string; name: string | null; mailHost: string },
-): VisitorRecord {
+export function ticketCustomer(ctx: Context, person: { email: string; name: string | null }): VisitorRecord {
   return visitorOfAddress(
     ctx,
     { email: person.email.toLowerCase(), name: person.name },
-    () => (findOldestSite(ctx.db) ?? makeSite(ctx, person.mailHost)).id,
+    () => (findOldestSite(ctx.db) ?? makeSite(ctx)).id,
   );
 }
 
@@ -150,10 +141,10 @@ export function openTicket(
 }
 
 /** Uses a host that is the workspace's already and that no other workspace can have. */
-function makeSite(ctx: Context, mailHost: string) {
+function makeSite(ctx: Context) {
   const { subdomain, name } = theWorkspace(ctx);
   try {
-    return addSite(ctx, { name, domain: `${subdomain}.${mailHost}` });
+    return addSite(ctx, { name, domain: `${subdomain}.${ctx.settings.mailHost}` });
   } catch (cause) {
     refuse('site_bootstrap_failed', { cause });
   }

@@ -32,7 +32,6 @@ export const mailTranscript = command(
       to: string;
       subject: string;
       namesCustomer: boolean;
-      mailHost: string;
     },
   ): { status: 'queued' } => {
     const { conversation } = requireReachable(ctx, params.conversationId);
@@ -72,7 +71,7 @@ export const mailTranscript = command(
       {
         to: params.to,
         subject: params.subject,
-        from: mainAddress(ctx, params.mailHost),
+        from: mainAddress(ctx),
         fromName: mailboxName(theWorkspace(ctx).name),
         text,
         html: htmlOf(text),

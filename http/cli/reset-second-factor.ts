@@ -24,13 +24,16 @@ The agent is notified by mail when the service runs next. The workspace's audit 
   options: {},
   operands: { min: 1, max: 1 },
   async run({ operands: [email = ''] }) {
-    const dataDir = resolve(readConfig(process.env).dataDir);
+    const { baseUrl, mailHost, ...config } = readConfig(process.env);
+    const dataDir = resolve(config.dataDir);
     if (!existsSync(directoryPath(dataDir))) throw new ProgramError(`there is no data in ${dataDir}`);
     const lock = takeDataFolder(dataDir);
     try {
       const { workspaceId, agentId } = agentWith(dataDir, email) ?? noAgent(dataDir, email);
       const clock = systemClock();
-      if (!resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs: clock.now(), ids: createIds(clock) }))
+      const settings = { baseUrl, mailHost };
+      const nowMs = clock.now();
+      if (!resetSecondFactorsOf({ dataDir, workspaceId, agentId, settings, nowMs, ids: createIds(clock) }))
         throw new ProgramError(`${email} has no second factor`);
       say(`Removed the second factors of ${email}. The password is enough to sign in now.`);
       return exitCodes.done;

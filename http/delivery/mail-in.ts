@@ -89,7 +89,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
   function workspaceOfAddress(address: string): string | undefined {
     const workspaceId = workspaceIdOfAddress(directory, address, mailHost);
     const view = workspaceId === undefined ? undefined : engine.workspace(workspaceId)?.view(systemCaller);
-    return view !== undefined && takesMailAt(view, address, mailHost) !== undefined ? workspaceId : undefined;
+    return view !== undefined && takesMailAt(view, address) !== undefined ? workspaceId : undefined;
   }
 
   /** No other workspace is looked into, whose file may be damaged: that is none of this one's mail. */
@@ -116,7 +116,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
   ): Promise<void> {
     const view = engine.workspace(workspaceId)?.view(systemCaller);
     if (view === undefined) throw new Error(`workspace ${workspaceId} is not there`);
-    const keepsFiles = wantsFiles(judgeMail(view, mail, mailHost));
+    const keepsFiles = wantsFiles(judgeMail(view, mail));
     const stored = keepsFiles ? await files.store() : noFiles;
     let verdict: Verdict | undefined;
     try {
@@ -129,7 +129,6 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
             attachments: stored.attachments,
             bodyHtml: withPictures(mail.bodyHtml, stored.urlByContentId),
           },
-          mailHost,
         },
       });
     } finally {

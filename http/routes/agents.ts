@@ -183,11 +183,11 @@ export const agentRoutes = [
     }),
     reply: { status: 201, schema: Agent },
     refusals: ['email_already_exists', 'seat_limit_reached'],
-    async run({ workspaceId, caller, body }, { engine, directory, config }) {
+    async run({ workspaceId, caller, body }, { engine, directory }) {
       const email = body.email.toLowerCase();
       await engine.execute(countAskedAddress, { workspaceId, caller, params: {} });
       if (directory.findEmail(email) !== undefined) refuse('email_already_exists');
-      return engine.execute(inviteAgent, { workspaceId, caller, params: { ...body, email, baseUrl: config.baseUrl } });
+      return engine.execute(inviteAgent, { workspaceId, caller, params: { ...body, email } });
     },
   }),
 
@@ -221,7 +221,7 @@ export const agentRoutes = [
     }),
     reply: { status: 200, schema: Agent },
     refusals: ['admin_required', 'conflict', 'last_admin', 'cannot_demote_owner', 'email_already_exists'],
-    async run({ workspaceId, caller, params, body, ip, userAgent }, { engine, directory, config }) {
+    async run({ workspaceId, caller, params, body, ip, userAgent }, { engine, directory }) {
       const { agentId } = params;
       const { avatar, departments, ...rest } = body;
       const changes: AgentChanges = {
@@ -238,7 +238,6 @@ export const agentRoutes = [
             agentId,
             changes,
             groupsField: body.groupIds === undefined && departments !== undefined ? 'departments' : 'groupIds',
-            baseUrl: config.baseUrl,
             origin: { address: ip, userAgent },
           },
         });
@@ -284,11 +283,11 @@ export const agentRoutes = [
     params: Type.Object({ agentId: Id }),
     reply: { status: 200, schema: Agent },
     refusals: ['already_joined', 'email_already_exists', 'seat_limit_reached'],
-    async run({ workspaceId, caller, params: { agentId } }, { engine, directory, config }) {
+    async run({ workspaceId, caller, params: { agentId } }, { engine, directory }) {
       const { email } = requireAdminOver(engine, { workspaceId, caller, agentId });
       const holder = directory.findEmail(email);
       if (holder !== undefined && holder.agentId !== agentId) refuse('email_already_exists');
-      return engine.execute(resendInvite, { workspaceId, caller, params: { agentId, baseUrl: config.baseUrl } });
+      return engine.execute(resendInvite, { workspaceId, caller, params: { agentId } });
     },
   }),
 ];

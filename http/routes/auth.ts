@@ -201,7 +201,7 @@ export const authRoutes = [
         await services.engine.execute(requestReset, {
           workspaceId: found.workspace.id,
           caller: systemCaller,
-          params: { agentId: found.agent.id, baseUrl: services.config.baseUrl },
+          params: { agentId: found.agent.id },
         });
     },
   }),

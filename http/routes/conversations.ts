@@ -207,7 +207,7 @@ export const conversationRoutes = [
       "On a ticket the message is mailed to the customer and, unless `copy` is false, to the people in the conversation's `copiedTo`. " +
       "`deliveryStatus` is that of the customer's mail; a failed copy is noted in the conversation. " +
       "An unassigned chat or ticket is assigned to the author, unless the workspace's `assignOnReply` is off.",
-    run: ({ workspaceId, caller, params, body }, { engine, config, uploadLinks }) =>
+    run: ({ workspaceId, caller, params, body }, { engine, uploadLinks }) =>
       engine.execute(sendMessage, {
         workspaceId,
         caller,
@@ -215,7 +215,6 @@ export const conversationRoutes = [
           conversationId: params.conversationId,
           ...body,
           attachments: withKeys(uploadLinks, body.attachments),
-          mailHost: config.mailHost,
         },
       }),
   }),
@@ -511,7 +510,7 @@ export const conversationRoutes = [
     body: Type.Object({ to: Email, subject: Subject, ...versioned }),
     reply: { status: 202, schema: Type.Object({ status: Type.Literal('queued') }) },
     refusals: ['forbidden', 'stale_version', 'semantic_error'],
-    run: ({ workspaceId, caller, grant, params, body }, { engine, config }) =>
+    run: ({ workspaceId, caller, grant, params, body }, { engine }) =>
       engine.execute(mailTranscript, {
         workspaceId,
         caller,
@@ -521,7 +520,6 @@ export const conversationRoutes = [
           to: body.to,
           subject: body.subject,
           namesCustomer: isAllowed(grant, 'visitors:read'),
-          mailHost: config.mailHost,
         },
       }),
   }),

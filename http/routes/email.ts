@@ -160,7 +160,7 @@ export const emailRoutes = [
     access: { kind: 'agent', scope: null, role: 'admin' },
     reply: { status: 200, schema: InboundAddresses },
     refusals: [],
-    read: (view, _, { config }) => ({ addresses: listInboundAddresses(view, config.mailHost) }),
+    read: (view) => ({ addresses: listInboundAddresses(view) }),
   }),
 
   route({
@@ -179,11 +179,11 @@ export const emailRoutes = [
     }),
     reply: { status: 200, schema: InboundAddresses },
     refusals: [],
-    run: async ({ workspaceId, caller, body }, { engine, config }) => ({
+    run: async ({ workspaceId, caller, body }, { engine }) => ({
       addresses: await engine.execute(setInboundAddresses, {
         workspaceId,
         caller,
-        params: { addresses: body.addresses, mailHost: config.mailHost },
+        params: { addresses: body.addresses },
       }),
     }),
   }),

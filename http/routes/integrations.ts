@@ -56,7 +56,7 @@ function integrationsOf(services: Services, workspaceId: string, sealed: SealedS
   if (view === undefined) throw new Error(`workspace ${workspaceId} is not there`);
   const opened = openSecrets(services, workspaceId, sealed);
   return {
-    inboundEmail: { address: autoAddress(view, services.config.mailHost), secret: opened['inbound-email'] },
+    inboundEmail: { address: autoAddress(view), secret: opened['inbound-email'] },
     carrier: { secret: opened.carrier },
   };
 }

@@ -26,7 +26,7 @@ export const ticketRoutes = [
     }),
     reply: { status: 201, schema: Conversation },
     refusals: ['forbidden', 'feature_locked', 'site_bootstrap_failed'],
-    run: ({ workspaceId, caller, body }, { engine, config }) =>
-      engine.execute(createTicket, { workspaceId, caller, params: { ...body, mailHost: config.mailHost } }),
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(createTicket, { workspaceId, caller, params: body }),
   }),
 ];

@@ -261,7 +261,7 @@ export const widgetRoutes = [
     body: Type.Object({ ...RepeatableMessageInput.properties, email: Email, name: Type.Optional(PersonName) }),
     reply: { status: 201, schema: Type.Object({ ticketNumber: nullable(Type.Integer()) }) },
     refusals: ['feature_locked', 'conflict'],
-    run: ({ workspaceId, caller, ip, body }, { engine, config, uploadLinks }) =>
+    run: ({ workspaceId, caller, ip, body }, { engine, uploadLinks }) =>
       engine.execute(leaveTicket, {
         workspaceId,
         caller,
@@ -269,7 +269,6 @@ export const widgetRoutes = [
           ...body,
           network: networkOf(ip),
           attachments: withKeys(uploadLinks, body.attachments),
-          mailHost: config.mailHost,
         },
       }),
   }),

@@ -63,6 +63,7 @@ async function startEngine(t: Teardown) {
     log: silentLog,
     deadlines: {},
     outbox: kinds,
+    settings: { baseUrl: 'http://localhost', mailHost: 'localhost' },
     random: () => 0,
     checkpoints: new Checkpoints({
       checkpoint: async () => ({ logFrames: 0, copiedFrames: 0 }),

@@ -101,7 +101,7 @@ function writeAsAgent(sim: Simulation): void {
 const sendAndRefuse = command(
   'message.sendAndRefuse',
   (ctx, params: { conversationId: string; body: string }): void => {
-    sendMessage.handle(ctx, { ...params, mailHost: 'localhost' });
+    sendMessage.handle(ctx, params);
     markSpam.handle(ctx, params);
     refuse('conflict');
   },

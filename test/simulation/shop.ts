@@ -64,7 +64,7 @@ export async function openShop(sim: Simulation): Promise<void> {
     const { id } = await engine.execute(inviteAgent, {
       workspaceId: sim.workspaceId,
       caller: { kind: 'agent', agentId: ownerId },
-      params: { email, name, role, channels, groupIds, baseUrl: 'http://x' },
+      params: { email, name, role, channels, groupIds },
     });
     sim.told.askForMail(email);
     sim.told.acknowledgeMail(email);

@@ -96,6 +96,7 @@ export class Toy {
       }),
       deadlines: {},
       outbox: {},
+      settings: { baseUrl: 'http://localhost', mailHost: 'localhost' },
       onSyncFailed: (error) => void this.syncErrors.push(error),
       onBatch: (figures) => void this.batches.push(figures.jobs),
       ...rest,
