@@ -52,13 +52,6 @@ t.test('the imports are found', async (t) => {
   t.ok(imports.length > files.length, `${imports.length} imports in ${files.length} files`);
 });
 
-t.test('every import of ours names an existing file', async (t) => {
-  const wrong: string[] = [];
-  for (const { from, to, isOurs } of imports)
-    if (isOurs && !existsSync(join(root, to))) wrong.push(`${from} imports ${to}`);
-  t.same(wrong, []);
-});
-
 t.test('folders import only what they may', async (t) => {
   const wrong: string[] = [];
   const mayImport: Record<string, (one: Import) => boolean> = {
@@ -350,32 +343,13 @@ t.test('SQL is only in store/', async (t) => {
   t.same(wrong, []);
 });
 
-t.test('the environment is read in one place', async (t) => {
-  const wrong: string[] = [];
-  for (const [file, text] of sources) {
-    if (
-      ['engine', 'store', 'workers', 'http'].includes(folderOf(file)) &&
-      text.includes('process.env') &&
-      !['http/process/config.ts', 'http/main.ts', 'http/edge/library-settings.ts', 'http/packaging/native.ts'].includes(
-        file,
-      ) &&
-      !file.startsWith('http/cli/')
-    )
-      wrong.push(`${file} reads process.env`);
-  }
-  t.same(wrong, []);
-});
-
 t.test('names and code keep to the style', async (t) => {
   const wrong: string[] = [];
   const banned = /\b(?:utils?|helpers?|common|manager|service|base)\.tsx?$/;
   for (const [file, text] of sources) {
-    if (!/^[a-z0-9./-]+$/.test(file)) wrong.push(`${file} is not kebab-case`);
     if (banned.test(file) && file !== 'test/support/service.ts') wrong.push(`${file} is named after nothing`);
     if (folderOf(file) === 'test') continue;
     if (/\bTODO\b|\bFIXME\b|\bXXX\b/.test(text)) wrong.push(`${file} holds a TODO`);
-    if (/[:<(,]\s*any\b[^a-z]/.test(text.replace(/\/\/.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, '')))
-      wrong.push(`${file} uses any`);
     if (/catch\s*(?:\([^)]*\))?\s*\{\s*\}/.test(text)) wrong.push(`${file} swallows an error without a word`);
   }
   t.same(wrong, []);
