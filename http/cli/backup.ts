@@ -56,7 +56,9 @@ Exits with 1 if something could not be copied or failed a check; FOLDER then con
     const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
     const { length } = manifest.workspaces;
     say(
-      `${resolve(to)}: ${length} ${length === 1 ? 'workspace' : 'workspaces'}, ${manifest.workspaces.reduce((sum, { messages }) => sum + messages, 0)} messages, ${(bytes / 1e6).toFixed(1)} MB${findings.length === 0 ? ', checked' : ''}`,
+      `${resolve(to)}: ${length} ${length === 1 ? 'workspace' : 'workspaces'}, ` +
+        `${manifest.workspaces.reduce((sum, { messages }) => sum + messages, 0)} messages, ` +
+        `${(bytes / 1e6).toFixed(1)} MB${findings.length === 0 ? ', checked' : ''}`,
     );
     if (manifest.scope === 'all' && manifest.secretsElsewhere.length > 0)
       say(

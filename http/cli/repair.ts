@@ -62,11 +62,15 @@ function repairPlaces(dataDir: string, forgetMissing: boolean): boolean {
   for (const id of corrected) say(`workspace ${id}: ${isNew ? 'added' : 'corrected'}`);
   for (const id of missing)
     say(
-      `workspace ${id}: ${forgetMissing ? 'had no file and was given up' : 'has no file; restore it with switchboard restore FOLDER --workspace, or give it up with --forget-missing'}`,
+      `workspace ${id}: ` +
+        (forgetMissing
+          ? 'had no file and was given up'
+          : 'has no file; restore it with switchboard restore FOLDER --workspace, or give it up with --forget-missing'),
     );
   for (const { where, rule, fault } of findings) say(`${where}: failed check: ${rule}: ${fault}`);
   say(
-    `${directoryPath(dataDir)}: ${isNew ? 'rebuilt' : corrected.length > 0 ? 'corrected' : 'already correct'}, ${known} ${known === 1 ? 'workspace' : 'workspaces'}`,
+    `${directoryPath(dataDir)}: ${isNew ? 'rebuilt' : corrected.length > 0 ? 'corrected' : 'already correct'}, ` +
+      `${known} ${known === 1 ? 'workspace' : 'workspaces'}`,
   );
   return findings.length > 0 || (missing.length > 0 && !forgetMissing);
 }

@@ -124,7 +124,10 @@ export const reportRoutes = [
     path: '/reports/tickets/response-times',
     tag: 'Reports',
     summary: 'Report response and resolution times of tickets',
-    description: `${about} The first response is an agent's first message after the customer's; a ticket that an agent opened for the customer has none. Set channel to report on another channel.`,
+    description:
+      `${about} The first response is an agent's first message after the customer's; ` +
+      'a ticket that an agent opened for the customer has none. ' +
+      'Set channel to report on another channel.',
     access,
     query: Common,
     reply: { status: 200, schema: ResponseTimesReport },
@@ -152,7 +155,9 @@ export const reportRoutes = [
     path: '/reports/conversations',
     tag: 'Reports',
     summary: 'List the conversations behind a figure',
-    description: `${about} Newest first. Set status to spam to list spam. Agents do not see conversations that they answered but that are outside their departments now.`,
+    description:
+      `${about} Newest first. Set status to spam to list spam. ` +
+      'Agents do not see conversations that they answered but that are outside their departments now.',
     access,
     query: Type.Object({
       ...common,
@@ -183,7 +188,11 @@ export const reportRoutes = [
     path: '/reports/agents/performance',
     tag: 'Reports',
     summary: 'Report agent performance',
-    description: `${about} A conversation counts for its assignee, for the agent who answered it first and for the agent its rating is about: the first response is credited to its author, the rating to the last agent who wrote before it, the solution to the assignee. Admins see all agents, supervisors those of their departments and of none, agents themselves. csatScore is the average rating, 1 to 5.`,
+    description:
+      `${about} A conversation counts for its assignee, for the agent who answered it first and for the agent its rating is about: ` +
+      'the first response is credited to its author, the rating to the last agent who wrote before it, the solution to the assignee. ' +
+      'Admins see all agents, supervisors those of their departments and of none, agents themselves. ' +
+      'csatScore is the average rating, 1 to 5.',
     access,
     query: Common,
     reply: { status: 200, schema: PerformanceReport },

@@ -298,7 +298,10 @@ export const secondFactorRoutes = [
     path: '/me/passkeys',
     tag,
     summary: 'Add a passkey',
-    description: `Send what the browser returned for POST /me/passkeys/options. A passkey signs in without a password, and is a second factor for sign-ins with one. ${needsConfirmation}`,
+    description:
+      'Send what the browser returned for POST /me/passkeys/options. ' +
+      'A passkey signs in without a password, and is a second factor for sign-ins with one. ' +
+      needsConfirmation,
     access,
     httpOnly: true,
     body: Type.Object({ name: Name, passkey: NewPasskey }),

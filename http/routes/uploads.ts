@@ -82,7 +82,10 @@ export const uploadRoutes = [
     path: '/widget/uploads/presigned',
     tag: 'Widget',
     summary: 'Get an upload link for an attachment',
-    description: `At most ${visitorLinksPerMinute} links a minute and ${visitorUploadBytesPerDay / 1024 / 1024} MB a day per visitor, and ${networkUploadBytesPerDay / 1024 / 1024} MB a day for all visitors of a network. Files that no message uses within a day are removed.`,
+    description:
+      `At most ${visitorLinksPerMinute} links a minute and ${visitorUploadBytesPerDay / 1024 / 1024} MB a day per visitor, ` +
+      `and ${networkUploadBytesPerDay / 1024 / 1024} MB a day for all visitors of a network. ` +
+      'Files that no message uses within a day are removed.',
     access: { kind: 'visitor' },
     takesRoom: 'files',
     body: Type.Object(File),

@@ -34,7 +34,8 @@ export const Workspace = Type.Object({
   }),
   requireSecondFactor: Type.Boolean({
     description:
-      'Whether every agent needs a second factor: an agent without one has to set it up at its next sign-in, before anything else, and within a week in any case.',
+      'Whether every agent needs a second factor: an agent without one has to set it up at its next sign-in, ' +
+      'before anything else, and within a week in any case.',
   }),
 });
 export const WorkspaceSettings = Type.Object({
@@ -199,7 +200,9 @@ export const PhoneNumber = Type.Object({
       { strategy: Type.Enum(['department', 'specific_agent']), name: nullable(Type.String()), at: Time },
       {
         description:
-          'The previous target, if that department was deleted, or that agent left or stopped taking calls: the number rings all agents since. Null once its routing is set.',
+          'The previous target, if that department was deleted, or that agent left or stopped taking calls: ' +
+          'the number rings all agents since. ' +
+          'Null once its routing is set.',
       },
     ),
   ),
@@ -245,7 +248,8 @@ export const EmailDomain = Type.Object({
   status: Type.Enum(['pending', 'verified'], { description: '`verified` once every required record is found.' }),
   records: Type.Array(DnsRecord, {
     description:
-      "Add these to the domain's DNS. An existing SPF record only needs our `a:` term, or nothing if the bounce name gets its SPF record through its CNAME.",
+      "Add these to the domain's DNS. An existing SPF record only needs our `a:` term, " +
+      'or nothing if the bounce name gets its SPF record through its CNAME.',
   }),
   lastCheckedAt: nullable(Time),
   pollUntil: Type.String({
@@ -257,7 +261,8 @@ export const InboundAddress = Type.Object({
   address: Type.String(),
   kind: Type.Enum(['auto', 'subdomain', 'custom'], {
     description:
-      "`auto`: the workspace's own; `subdomain`: at its subdomain; `custom`: at its verified domain (which accepts mail for every address).",
+      "`auto`: the workspace's own; `subdomain`: at its subdomain; `custom`: " +
+      'at its verified domain (which accepts mail for every address).',
   }),
   localPart: Type.String(),
   departmentId: nullable(Id),
@@ -298,7 +303,8 @@ export const Standing = Type.Object({
   planId: PlanId,
   locked: Type.Boolean({
     description:
-      'The trial is over, or the subscription has ended or is unpaid: every feature returns `feature_locked`. No data is lost; choosing a plan restores access.',
+      'The trial is over, or the subscription has ended or is unpaid: every feature returns `feature_locked`. ' +
+      'No data is lost; choosing a plan restores access.',
   }),
   daysLeftInTrial: nullable(Type.Integer({ minimum: 0 })),
   addons: Type.Array(Addon),
@@ -361,7 +367,9 @@ export const Webhook = Type.Object({
   pausedReason: nullable(
     Type.Enum(['admin_left', 'key_revoked', 'app_not_allowed'], {
       description:
-        'Why an active webhook sends nothing: `agentId` is no longer an admin, the key that created it was revoked, or `agentId` no longer allows the app to subscribe. Whoever saves it again becomes responsible for it.',
+        'Why an active webhook sends nothing: `agentId` is no longer an admin, the key that created it was revoked, ' +
+        'or `agentId` no longer allows the app to subscribe. ' +
+        'Whoever saves it again becomes responsible for it.',
     }),
   ),
   agentId: nullable(Type.String({ format: 'uuid', description: 'The admin whose rights the webhook uses.' })),

@@ -157,7 +157,8 @@ export const Conversation = Type.Object({
     'visitors:read',
     Type.Array(Type.String(), {
       description:
-        "For a ticket: who receives its replies beside the customer, as named in the customer's last mail. A mail that failed its sender's DMARC, or that matched this ticket only by its subject, adds no one.",
+        "For a ticket: who receives its replies beside the customer, as named in the customer's last mail. " +
+        "A mail that failed its sender's DMARC, or that matched this ticket only by its subject, adds no one.",
     }),
   ),
   rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
@@ -253,7 +254,8 @@ export const SearchRow = Type.Object({
     'messages:read',
     Type.String({
       description:
-        "The matching part of the best message; of the newest message if only the customer's name or email, the subject or the number matched.",
+        "The matching part of the best message; of the newest message if only the customer's name or email, " +
+        'the subject or the number matched.',
     }),
   ),
   visitorName: behind('visitors:read', nullable(Type.String())),
@@ -281,7 +283,9 @@ export const Threading = Type.Object(
     reason: nullable(
       Type.Enum(['sender_not_on_thread', 'sender_disproved', 'unknown_reference'], {
         description:
-          "For a mail that started a new conversation although it refers to an existing one: its sender is not part of that conversation; its subject belongs to one whose customer did not send it, according to the sender's domain; or what it refers to is unknown here.",
+          'For a mail that started a new conversation although it refers to an existing one: ' +
+          'its sender is not part of that conversation; its subject belongs to one whose customer did not send it, ' +
+          "according to the sender's domain; or what it refers to is unknown here.",
       }),
     ),
   },
@@ -297,7 +301,9 @@ export const MailAuthentication = Type.Object(
   { spf: AuthenticationResult, dkim: AuthenticationResult, dmarc: AuthenticationResult },
   {
     description:
-      "What the sender's domain says about the mail. Rely on `dmarc`: pass proves the sender's domain, fail means that the mail was sent by someone else, anything else is inconclusive.",
+      "What the sender's domain says about the mail. " +
+      "Rely on `dmarc`: pass proves the sender's domain, fail means that the mail was sent by someone else, " +
+      'anything else is inconclusive.',
   },
 );
 export const MessageMail = Type.Object(
@@ -320,7 +326,8 @@ export const MessageMail = Type.Object(
   },
   {
     description:
-      'For messages received or sent as mail; otherwise null. `authentication` is null for sent mail and for mail received through the webhook.',
+      'For messages received or sent as mail; ' +
+      'otherwise null. `authentication` is null for sent mail and for mail received through the webhook.',
   },
 );
 export const Message = Type.Object({
@@ -528,7 +535,9 @@ export const KbJob = Type.Object({
       pagesLeft: Type.Optional(
         Type.Integer({
           description:
-            'Addresses of the site that were found but not requested: while the crawl runs, those that wait; afterwards, those that `maxPages` and `maxDepth` excluded. Omitted for crawls from before this was counted.',
+            'Addresses of the site that were found but not requested: while the crawl runs, those that wait; ' +
+            'afterwards, those that `maxPages` and `maxDepth` excluded. ' +
+            'Omitted for crawls from before this was counted.',
         }),
       ),
       skipped: Type.Optional(
@@ -556,7 +565,10 @@ export const UrlMatch = Type.Object({
     minLength: 1,
     maxLength: 500,
     description:
-      'Case-sensitive, except for the host; characters are compared in decoded form (`/café`). `equals` and `ends-with` ignore tracking parameters, a fragment and a trailing slash of the path, unless the value contains them. A regex uses RE2 syntax and matches anywhere in the address.',
+      'Case-sensitive, except for the host; characters are compared in decoded form (`/café`). ' +
+      '`equals` and `ends-with` ignore tracking parameters, a fragment and a trailing slash of the path, ' +
+      'unless the value contains them. ' +
+      'A regex uses RE2 syntax and matches anywhere in the address.',
   }),
 });
 

@@ -120,7 +120,11 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
               summary={
                 now.firstResponse.medianSeconds === null
                   ? 'Nothing was answered in this period yet.'
-                  : `Half of the customers had a first response within ${secondsOf(now.firstResponse.medianSeconds)}, nine in ten within ${secondsOf(now.firstResponse.p90Seconds)}${now.resolution.medianSeconds === null ? '.' : `; half were helped within ${secondsOf(now.resolution.medianSeconds)}, nine in ten within ${secondsOf(now.resolution.p90Seconds)}.`}`
+                  : `Half of the customers had a first response within ${secondsOf(now.firstResponse.medianSeconds)}, ` +
+                    `nine in ten within ${secondsOf(now.firstResponse.p90Seconds)}` +
+                    (now.resolution.medianSeconds === null
+                      ? '.'
+                      : `; half were helped within ${secondsOf(now.resolution.medianSeconds)}, nine in ten within ${secondsOf(now.resolution.p90Seconds)}.`)
               }
             />
             <SeriesTable
@@ -228,7 +232,8 @@ export function Performance({ place, request }: PanelProps): JSX.Element {
               summary={
                 most === undefined
                   ? ''
-                  : `${rows.length === 1 ? 'One agent' : `${rows.length} agents`} had ${countOf(rows.reduce((sum, { conversations }) => sum + conversations, 0))} conversations. The most: ${most.agent.name}, ${countOf(most.conversations)}.`
+                  : `${rows.length === 1 ? 'One agent' : `${rows.length} agents`} had ${countOf(rows.reduce((sum, { conversations }) => sum + conversations, 0))} conversations. ` +
+                    `The most: ${most.agent.name}, ${countOf(most.conversations)}.`
               }
               onChoose={(index) => {
                 const chosen = rows[index];

@@ -202,7 +202,10 @@ function totalOf(answer: SearchAnswer): string {
   const { indexing } = answer;
   const counted = countedOf(answer);
   if (indexing === undefined) return counted;
-  return `${counted}${counted.endsWith('.') ? '' : '.'} Messages are still being indexed (${Math.floor((100 * indexing.done) / Math.max(1, indexing.total))} %), so there may be more.`;
+  return (
+    `${counted}${counted.endsWith('.') ? '' : '.'} ` +
+    `Messages are still being indexed (${Math.floor((100 * indexing.done) / Math.max(1, indexing.total))} %), so there may be more.`
+  );
 }
 
 function countedOf({ rows, total }: SearchAnswer): string {

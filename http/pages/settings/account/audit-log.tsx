@@ -53,7 +53,8 @@ export function AuditLog(_props: SectionProps): JSX.Element {
         <p class="soft" role="status">
           {isFiltered(filter) &&
             rows !== undefined &&
-            `${countOf(found.length)} of the last ${countOf(rows.length)} entries${oldest === undefined || !list.hasMore ? '' : `, back to ${exactTime(oldest.createdAt)}`}`}
+            `${countOf(found.length)} of the last ${countOf(rows.length)} entries` +
+              (oldest === undefined || !list.hasMore ? '' : `, back to ${exactTime(oldest.createdAt)}`)}
         </p>
       </div>
       {list.failure !== undefined && <Failure error={list.failure} retry={list.retry} />}

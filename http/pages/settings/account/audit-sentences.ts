@@ -64,7 +64,8 @@ export const deeds: Readonly<Record<string, Tell>> = {
   'agent.reset_password': () => 'chose a new password',
   'agent.password_changed': () => 'changed the password',
   'agent.signed_in': (entry) =>
-    `signed in with ${field(entry.context, 'device') ?? 'a browser'} at ${field(entry.context, 'address') ?? 'an address'}${entry.context?.['isNew'] === false ? '' : ' for the first time'}`,
+    `signed in with ${field(entry.context, 'device') ?? 'a browser'} at ${field(entry.context, 'address') ?? 'an address'}` +
+    (entry.context?.['isNew'] === false ? '' : ' for the first time'),
   'agent.session_ended': (entry) =>
     field(entry.context, 'device') === undefined
       ? 'signed out everywhere else'
@@ -122,13 +123,15 @@ export const deeds: Readonly<Record<string, Tell>> = {
   'oauth_app.withdrawn': (entry, names) =>
     `withdrew the access that ${names.agent(field(entry.context, 'agentId') ?? '')} gave the app ${quoted(field(entry.context, 'name') ?? '')}`,
   'oauth_app.ended': (entry, names) =>
-    `ended the access that ${names.agent(field(entry.context, 'agentId') ?? '')} gave an app, because ${endReasons[field(entry.context, 'reason') ?? ''] ?? 'it had expired'}`,
+    `ended the access that ${names.agent(field(entry.context, 'agentId') ?? '')} ` +
+    `gave an app, because ${endReasons[field(entry.context, 'reason') ?? ''] ?? 'it had expired'}`,
   'webhook.created': (entry) => `added a webhook to ${field(entry.after, 'url') ?? 'an address'}`,
   'webhook.deleted': (entry) => `deleted the webhook to ${field(entry.before, 'url') ?? 'an address'}`,
   'webhook.updated': (entry) => `changed the webhook to ${field(entry.after, 'url') ?? 'an address'}`,
   'webhook.secret_rotated': () => 'replaced the secret of a webhook',
   'webhook.disabled': (entry) =>
-    `disabled the webhook to ${field(entry.after, 'url') ?? 'an address'}, which ${field(entry.context, 'answer') === undefined ? 'failed for five days' : 'answered that it is gone'}`,
+    `disabled the webhook to ${field(entry.after, 'url') ?? 'an address'}, ` +
+    `which ${field(entry.context, 'answer') === undefined ? 'failed for five days' : 'answered that it is gone'}`,
   'verify_service.created': (entry) => `added the verification service ${quoted(nameIn(entry))}`,
   'verify_service.updated': (entry) => `changed the verification service ${quoted(nameIn(entry))}`,
   'verify_factor.deleted': () => 'deleted an authenticator app',

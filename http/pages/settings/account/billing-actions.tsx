@@ -90,7 +90,8 @@ export function BillingActions({
           <p>
             {subscription.status === 'trialing'
               ? 'Your workspace is locked at once. Nothing is lost, and choosing a plan unlocks it.'
-              : `Everything works until ${dayOf(subscription.currentPeriodEnd)}. After that, your workspace is locked. Nothing is lost, and choosing a plan unlocks it.`}
+              : `Everything works until ${dayOf(subscription.currentPeriodEnd)}. ` +
+                'After that, your workspace is locked. Nothing is lost, and choosing a plan unlocks it.'}
           </p>
         </Confirm>
       )}

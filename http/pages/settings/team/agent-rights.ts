@@ -38,5 +38,9 @@ export function mayMove(editor: Agent | undefined, departmentId: string): boolea
 
 /** The link itself is only in the mail: anyone who has it can join. */
 export function invitationNote(agent: Pick<Agent, 'name' | 'email'>, workspaceName: string, origin: string): string {
-  return `Hello ${agent.name}, I have invited you to ${workspaceName} on Switchboard. The link is in an email to ${agent.email}; check your spam folder too. It works once, for 7 days. After that, you sign in at ${origin}/sign-in.`;
+  return (
+    `Hello ${agent.name}, I have invited you to ${workspaceName} on Switchboard. ` +
+    `The link is in an email to ${agent.email}; check your spam folder too. ` +
+    `It works once, for 7 days. After that, you sign in at ${origin}/sign-in.`
+  );
 }

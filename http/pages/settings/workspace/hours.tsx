@@ -50,7 +50,10 @@ export function Hours(_props: SectionProps): JSX.Element {
   return (
     <Section
       title="Business hours"
-      intro={`When your team is available, in the time zone ${me.value?.workspace.timezone ?? 'of the workspace'}. They apply to the widget, campaigns and phone numbers.`}
+      intro={
+        `When your team is available, in the time zone ${me.value?.workspace.timezone ?? 'of the workspace'}. ` +
+        'They apply to the widget, campaigns and phone numbers.'
+      }
       actions={
         <Button kind="primary" icon="plus" onClick={add}>
           Add hours
