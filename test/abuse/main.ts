@@ -13,11 +13,11 @@ import { Range } from './range.ts';
 
 const usage = `usage: npm run abuse -- [--seconds 5] [--only name,name] [--list]
 
-Drives each attack for so many seconds against a service of its own (heap of 256 MB, default limits), from one address, as fast as it
-can, and watches 24 customers, an agent with a socket, a health check and sign-ins from other addresses. Held: their p99 within three
-times the one before or 100 ms, nothing refused or broken to them, the process below 400 MB and alive.
+Runs each attack for this many seconds against its own service (heap of 256 MB, default limits), from one address, as fast as it can,
+and watches 24 customers, an agent with a socket, a health check and sign-ins from other addresses. An attack passes if their p99 is
+within three times the one before or 100 ms, nothing is refused to or broken for them, and the process stays alive and below 400 MB.
 
-Exits with 1 when anything was not held, with 2 for a command line like none of these.
+Exits with 1 if an attack fails, with 2 for a usage error.
 `;
 const idleSeconds = 3;
 

@@ -52,7 +52,7 @@ t.test('[3 handshake] concurrent answers, withdrawal and deadline: exactly one o
     const won = results.filter((result) => typeof result === 'object' && result.status === 200).length;
     const happened = socket.events.filter((type) => ends.includes(type));
     t.equal(happened.length, 1, `seed ${seed}: ${happened.join(' ')}`);
-    t.equal(won, happened[0] === 'assignment.expired' ? 0 : 1, `seed ${seed}: one is told that it won`);
+    t.equal(won, happened[0] === 'assignment.expired' ? 0 : 1, `seed ${seed}: one caller won`);
     for (const result of results)
       if (typeof result === 'object' && result.status !== 200)
         t.match(result, { status: 409, body: { error: /^(no_pending_handshake|stale_version)$/ } }, `seed ${seed}`);

@@ -136,7 +136,7 @@ t.test('what a search matches', async (t) => {
     const second = await open('Other matters', 'Nothing of note.');
     const mention = await say(`Like order ${first.ticketNumber}, please. And ${first.ticketNumber}0.`);
     for (const q of [String(first.ticketNumber), `#${first.ticketNumber}`, `＃${first.ticketNumber}`])
-      t.equal((await idsOf(service, owner.token, q))[0], first.id, `${q} comes first, whoever wrote of it since`);
+      t.equal((await idsOf(service, owner.token, q))[0], first.id, `${q} comes first, also after later mentions`);
     t.ok((await idsOf(service, owner.token, String(first.ticketNumber))).includes(mention));
     t.match(
       (await find(service, owner.token, { q: `#${second.ticketNumber}`, channel: 'ticket' })).body.rows,

@@ -225,7 +225,7 @@ t.test('whose a conversation is', async (t) => {
       const { id } = await service.chat(owner);
       await act(id, 'take', ann);
       const { version } = await record(id);
-      t.match(await act(id, 'unassign', bob), { status: 403, body: { error: 'forbidden' } }, 'nobody else');
+      t.match(await act(id, 'unassign', bob), { status: 403, body: { error: 'forbidden' } }, 'no one else');
       t.match(await act(id, 'unassign', by), {
         status: 200,
         body: { conversation: { assignedAgentId: null, version: version + 1, status: 'open' } },

@@ -15,7 +15,7 @@ t.test('a text is written out as far as it repeats', async (t) => {
   t.equal(sizeOf('a{x}'), 4, 'no repetition');
   t.equal(sizeOf('((a{9}'), 9, 'unclosed groups');
   for (const before of ['[]a]', '[^]a]', '[[]', '[[:alpha:]]', '[a\\]]', '\\[', '\\Q[\\E', '[(]', '[\\x{5b}]', '[^^]'])
-    t.ok(sizeOf(`${before}.{90}`) >= 90, `what follows ${before} stands in no class`);
+    t.ok(sizeOf(`${before}.{90}`) >= 90, `the text after ${before} is not in a class`);
   t.equal(sizeOf('[a{90}]'), 1, 'text in one is not repeated');
 });
 

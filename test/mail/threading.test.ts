@@ -295,7 +295,7 @@ t.test('[4.20] any order and any duplication of a set of mails gives the same th
     );
     for (const thread of expected) {
       const senders = new Set(thread.split(' ').map((id) => mails.find(({ messageId }) => messageId === id)?.from));
-      t.equal(senders.size, 1, `seed ${seed}: nobody is in somebody else's conversation`);
+      t.equal(senders.size, 1, `seed ${seed}: no one is in another person's conversation`);
     }
     for (let round = 1; round <= 3; round += 1) {
       const again = await service.workspace();

@@ -41,7 +41,7 @@ t.test('[abuse] a service that is slower, refused, stopped or too large is detec
   const calm = { count: 100, p50Ms: 2, p99Ms: 10, signInMs: 300, failures: new Map<string, number>() };
   const held = { idle: calm, attacked: calm, answers: new Map([[429, 1000]]), peakMb: 200, diskMb: 1, end: undefined };
   t.same(judge(held), []);
-  t.same(judge({ ...held, attacked: { ...calm, p99Ms: 99 } }), [], 'nobody notices');
+  t.same(judge({ ...held, attacked: { ...calm, p99Ms: 99 } }), [], 'no effect');
   t.same(judge({ ...held, attacked: { ...calm, p99Ms: 101 } }), ['p99 101 ms, allowed 100']);
   t.same(judge({ ...held, idle: { ...calm, p99Ms: 50 }, attacked: { ...calm, p99Ms: 149 } }), []);
   t.same(judge({ ...held, attacked: { ...calm, failures: new Map([['send 503', 2]]) } }), ['2 × send 503']);

@@ -204,7 +204,7 @@ t.test('a search index that does not find messages is reported', async (t) => {
   ] as const) {
     const other = join(tempFolder(t), 'index.db');
     Database.openDerived(other, { version, name: left, sql: 'CREATE TABLE other (id)' }).close();
-    t.same(searchIndexFaults(source, other), [], `what ${left} left is made anew, and no fault`);
+    t.same(searchIndexFaults(source, other), [], `the index left by ${left} is rebuilt, and not a fault`);
   }
   writeFileSync(path, Buffer.alloc(20_000, 'no index'));
   t.match(searchIndexFaults(source, path), [{ rule: 'the search index can be read' }]);

@@ -189,7 +189,7 @@ t.test('a notice stays until there was time to read it', async (t) => {
   hurry(6000);
   notify({ kind: 'news', text: 'Bob has it now.' });
   await turns(20);
-  t.equal(notices.value.length, 1, 'nobody looks');
+  t.equal(notices.value.length, 1, 'the page is not visible');
   holdNotices(true);
   look(true);
   await turns(20);

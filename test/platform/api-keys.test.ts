@@ -243,7 +243,7 @@ t.test('[5.14] each route asks for its scope, and for no other', async (t) => {
           t.match(
             answer,
             { status: 403, body: { error: 'insufficient_scope' } },
-            `${scope}: what is for who signed in alone`,
+            `${scope}: routes for signed-in agents only`,
           );
           continue;
         }

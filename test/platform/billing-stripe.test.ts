@@ -561,7 +561,7 @@ t.test(
 );
 
 t.test(
-  "[decisions, Providers] a server whose provider was changed to local leaves Stripe's subscriptions alone",
+  "[decisions, Providers] a server whose provider was changed to local does not touch Stripe's subscriptions",
   async (t) => {
     const context = await start(t);
     await subscribe(context);

@@ -40,7 +40,7 @@ t.test('a log is copied back by a thread and starts over while writers continue,
     }
   };
   await Promise.all(Array.from({ length: 8 }, writer));
-  t.ok(restarts >= wantedRestarts, `the log began anew within ${count} writes`);
+  t.ok(restarts >= wantedRestarts, `the log started over within ${count} writes`);
   t.ok(statSync(db.path).size > 200 * pageBytes, 'the file itself grows');
   t.same(toy.read(workspaceId, 'SELECT count(*) AS events, max(seq) AS last FROM event'), [
     { events: count, last: count },
@@ -83,7 +83,7 @@ t.test('two passes: writers go on during the first, and are held only for the se
   passes[1]?.end();
   await held;
   const { logFrames } = db.logLength();
-  t.ok(logFrames < 10, `the log began anew: ${logFrames} frames`);
+  t.ok(logFrames < 10, `the log started over: ${logFrames} frames`);
 });
 
 t.test('one file at a time, so that none is held while another is copied', async (t) => {

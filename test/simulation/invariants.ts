@@ -101,7 +101,7 @@ export function checkMessages({ messages }: Rows, told: Told): void {
   const texts = new Set(written.map(({ body }) => body));
   if (texts.size < written.length) throw new Error('a text that was sent once is stored twice');
   for (const text of texts)
-    if (!told.texts.has(text)) throw new Error(`nobody sent ${text.slice(0, 40)}, or it was refused`);
+    if (!told.texts.has(text)) throw new Error(`no one sent ${text.slice(0, 40)}, or it was refused`);
 }
 
 export function checkSequence({ seqs }: Rows): void {
@@ -142,7 +142,7 @@ export function checkAssignments({ conversations, agents, deadlines }: Rows): vo
   for (const { id, status, channel, assignedAgentId, handshake } of conversations) {
     const isWorkedOn = status === 'open' || status === 'pending';
     const assignee = assignedAgentId === null ? undefined : agents.get(assignedAgentId);
-    if (assignedAgentId !== null && assignee === undefined) throw new Error(`${id} is assigned to nobody known`);
+    if (assignedAgentId !== null && assignee === undefined) throw new Error(`${id} is assigned to an unknown agent`);
     if (isWorkedOn && assignee !== undefined && (assignee.joinedAt === null || assignee.deactivatedAt !== null))
       throw new Error(`${id} is ${status} and assigned to ${assignee.id}, who is not active`);
     const closesAt = deadlines.get(`conversation.autoClose ${id}`);

@@ -149,7 +149,7 @@ export class Replay {
     if (agent.status !== 'available' || agent.inviteStatus !== 'joined')
       throw new Error(`event ${event.seq}: routed to ${name}, who is ${agent.inviteStatus} and ${agent.status}`);
     if (this.#before.get(given.id)?.assignedAgentId != null)
-      throw new Error(`event ${event.seq}: routed away from somebody`);
+      throw new Error(`event ${event.seq}: routed away from its assignee`);
     const others = [...this.conversations.values()].filter(
       (one) =>
         one.id !== given.id && one.channel === 'chat' && one.status === 'open' && one.assignedAgentId === agent.id,

@@ -151,7 +151,7 @@ export class Host {
     this.#running.signal('SIGUSR2');
     const untilMs = performance.now() + ordersTimeoutMs;
     while (this.#done() < this.#serial) {
-      if (performance.now() > untilMs) throw new Error('the process does not do as it is told');
+      if (performance.now() > untilMs) throw new Error('the process does not follow its orders');
       await pause(pollMs);
     }
   }

@@ -114,7 +114,7 @@ export class Ledger {
     const say = (what: string): void => this.surprise(`conversation ${id}: ${what}`);
     if (byId.size < written.length) say('a message is there twice');
     if (new Set(written.map(({ body }) => body)).size < written.length) say('what was sent once is there twice');
-    for (const { body } of written) if (!this.#texts.has(body)) say(`nobody sent “${body}”`);
+    for (const { body } of written) if (!this.#texts.has(body)) say(`no one sent “${body}”`);
     for (const acknowledged of messages.values()) {
       const found = byId.get(acknowledged.id);
       if (found === undefined) say(`the acknowledged message “${acknowledged.body}” is lost`);

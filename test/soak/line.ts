@@ -132,11 +132,11 @@ export class Line {
       }
       default:
         if (frame.seq === undefined) return;
-        if (frame.seq <= this.lastSeq) ledger.surprise(`event ${frame.seq} was told after ${this.lastSeq}`);
+        if (frame.seq <= this.lastSeq) ledger.surprise(`event ${frame.seq} arrived after ${this.lastSeq}`);
         else if (seesEverything && frame.seq !== this.lastSeq + 1)
-          ledger.surprise(`event ${frame.seq} was told after ${this.lastSeq}, and what is between was not`);
+          ledger.surprise(`event ${frame.seq} arrived after ${this.lastSeq}, without those between`);
         this.#lastSeq = Math.max(this.lastSeq, frame.seq);
-        ledger.count('events told');
+        ledger.count('events received');
         onEvent?.(frame);
     }
     this.#wakeAll();

@@ -105,7 +105,7 @@ function print({ lives, memory, ledger, skipped }: SoakReport): boolean {
     'handshakes',
     'searches',
     'reports and lists',
-    'events told',
+    'events received',
     'cut sockets',
     'resumed sockets',
     'cut off',

@@ -62,7 +62,7 @@ t.test('frames that are no calls', async (t) => {
       ] as const) {
         socket?.send({ type: 'typing', conversationId: id });
         await socket?.flushed();
-        t.strictSame(await typing(), [], `nobody is told of ${String(id)}`);
+        t.strictSame(await typing(), [], `no one receives ${String(id)}`);
       }
     },
   );
