@@ -61,8 +61,9 @@ import { sendCode } from './delivery/codes.ts';
 import { createInboundMail, UnacceptableMail } from './delivery/mail-in.ts';
 import { hostKeyOf, sendQueuedMail, workspaceOfReturnPath } from './delivery/mail-out.ts';
 import { createOperatorMailbox } from './delivery/operator-mailbox.ts';
+import { CertificateUnusable } from './edge/certificate.ts';
 import { reachableHost, urlAt } from './edge/listening.ts';
-import { CertificateUnusable, createServer } from './edge/server.ts';
+import { Server } from './edge/server.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
 import { networkOf } from './limits/network-address.ts';
 import { SignInGuard } from './limits/sign-in-guard.ts';
@@ -441,7 +442,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
       'others can read files in the data folder, and this user cannot change their permissions',
     );
   const seldom = new Seldom(services.clock, toldEveryMs);
-  const server = createServer({
+  const server = new Server({
     pipeline,
     sockets,
     trustedProxies: config.trustProxy,
@@ -452,7 +453,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
         services.log.warn({ network, times }, 'new connections are closed: too many, from one address or overall');
     },
     tls: config.tls,
-    overTlsAlone: config.tls !== undefined || config.baseUrl.startsWith('https:'),
+    isOnlyOverTls: config.tls !== undefined || config.baseUrl.startsWith('https:'),
     bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs,
     ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }),
   });

@@ -53,16 +53,16 @@ export class Compression {
   #text(reply: Reply, text: string, { encoding, room }: { encoding: Encoding; room: Room }): Reply | Promise<Reply> {
     if (encoding === 'identity' || this.#waiting.length >= maxWaiting) return reply;
     const bytes = Buffer.from(text);
-    if (!room.take(bytes.length)) return reply;
+    if (!room.reserve(bytes.length)) return reply;
     return this.#turn()
       .then(() => (encoding === 'br' ? compressBrotli(bytes, brotli) : compressGzip(bytes)))
       .then((compressed) => {
-        room.giveBack(bytes.length - compressed.length);
+        room.release(bytes.length - compressed.length);
         return encoded(reply, compressed, encoding);
       })
       .catch(() => {
         // Out of memory: send it uncompressed.
-        room.giveBack(bytes.length);
+        room.release(bytes.length);
         return reply;
       })
       .finally(() => this.#next());

@@ -35,6 +35,16 @@ const noBody = new Uint8Array(0);
 /** Arrives in one piece and is cheap to read, so the size limit is checked after it is counted. */
 const smallBodyBytes = 16 * 1024;
 
+type State =
+  /** The body is received, or the request waits for its network's turn. `body` is a whole body on its way. */
+  | { readonly name: 'arriving'; readonly body: { end(): void } | undefined }
+  /** The pipeline has the request. `body` is a stream that its handler reads. */
+  | { readonly name: 'handled'; readonly body: BodyStream | undefined }
+  /** The connection closed while the pipeline has the request; the reply will be dropped. */
+  | { readonly name: 'abandoned' }
+  | { readonly name: 'replying'; readonly sending: Sending | undefined }
+  | { readonly name: 'over' };
+
 export class Exchange {
   readonly #line: Line;
   readonly #head: Head;
@@ -42,13 +52,7 @@ export class Exchange {
   readonly #room: NetworkRoom;
   /** Called once, when nothing of the exchange is left. */
   readonly #over: () => void;
-  #isOpen = true;
-  #isOver = false;
-  /** The request was passed to the pipeline. */
-  #isHanded = false;
-  #reading: { end(): void } | undefined;
-  #received: BodyStream | undefined;
-  #sending: Sending | undefined;
+  #state: State = { name: 'arriving', body: undefined };
 
   constructor(line: Line, head: Head, parts: ExchangeParts, over: () => void) {
     this.#line = line;
@@ -83,26 +87,29 @@ export class Exchange {
 
   #receive(begun: Begun): void {
     const { bodyTimeoutMs } = this.#parts;
-    const { method, headers } = this.#head;
+    const { method } = this.#head;
     if (method === 'GET' || method === 'HEAD') this.#finishInTurn(begun, noBody);
-    else if (begun.compiled.route.receive !== undefined) {
-      this.#received = new BodyStream(this.#line, { silenceMs: bodyTimeoutMs, room: this.#room });
-      this.#finish(begun, this.#received);
-    } else {
-      const announcedBytes = Number(headers['content-length'] ?? 0);
-      const isLarge = announcedBytes > smallBodyBytes || headers['transfer-encoding'] !== undefined;
-      const refused = isLarge ? this.#parts.pipeline.refusedUnread(begun) : undefined;
-      this.#reading = readBody(this.#line, {
-        maxBytes: maxBodyBytes,
-        timeoutMs: bodyTimeoutMs,
-        announcedBytes,
-        isUnwanted: refused !== undefined,
-        room: this.#room,
-        whole: (body) => this.#finishInTurn(begun, body),
-        crumbled: () => this.#line.close(),
-        failed: (why, isRead) => this.#respond(refused ?? this.#parts.pipeline.failed(begun, why), !isRead),
-      });
-    }
+    else if (begun.compiled.route.receive !== undefined)
+      this.#finish(begun, new BodyStream(this.#line, { silenceMs: bodyTimeoutMs, room: this.#room }));
+    else this.#receiveWhole(begun);
+  }
+
+  #receiveWhole(begun: Begun): void {
+    const { headers } = this.#head;
+    const announcedBytes = Number(headers['content-length'] ?? 0);
+    const isLarge = announcedBytes > smallBodyBytes || headers['transfer-encoding'] !== undefined;
+    const refused = isLarge ? this.#parts.pipeline.refusedUnread(begun) : undefined;
+    const body = readBody(this.#line, {
+      maxBytes: maxBodyBytes,
+      timeoutMs: this.#parts.bodyTimeoutMs,
+      announcedBytes,
+      isUnwanted: refused !== undefined,
+      room: this.#room,
+      whole: (bytes) => this.#finishInTurn(begun, bytes),
+      crumbled: () => this.#line.close(),
+      failed: (why, isRead) => this.#respond(refused ?? this.#parts.pipeline.failed(begun, why), !isRead),
+    });
+    this.#state = { name: 'arriving', body };
   }
 
   /** The library reuses the body's memory after this returns, so a queued request copies it. */
@@ -113,8 +120,8 @@ export class Exchange {
       return;
     }
     const isEmpty = body.byteLength === 0;
-    const isOurs = isEmpty || this.#room.taken > 0;
-    if (!isOurs && !this.#room.take(body.byteLength)) {
+    const isOurs = isEmpty || this.#room.reserved > 0;
+    if (!isOurs && !this.#room.reserve(body.byteLength)) {
       this.#respond(pipeline.failed(begun, 'rate_limited'), true);
       return;
     }
@@ -126,14 +133,14 @@ export class Exchange {
   }
 
   #finish(begun: Begun, body: Uint8Array | BodyStream): void {
-    this.#isHanded = true;
+    this.#state = { name: 'handled', body: body instanceof BodyStream ? body : undefined };
     this.#parts.pipeline.finish(begun, body, (reply) => this.#respond(reply));
   }
 
   /** `close`: the connection is closed after this reply. */
   #respond(reply: Reply, close = false): void {
-    this.#received?.forget();
-    this.#room.giveBackAll();
+    if (this.#state.name === 'handled') this.#state.body?.forget();
+    this.#room.releaseAll();
     const compressed = this.#isOpen
       ? this.#parts.compression.reply(reply, this.#head.headers['accept-encoding'], this.#room)
       : reply;
@@ -147,34 +154,49 @@ export class Exchange {
       this.#end();
       return;
     }
+    this.#state = { name: 'replying', sending: undefined };
     const isLast = close || isStopping();
-    this.#sending = sendReply(this.#line, reply, {
+    const sending = sendReply(this.#line, reply, {
       isHead: this.#head.method === 'HEAD',
       headers: isLast || this.#head.endsConnection ? lastHeaders : headers,
       close: isLast,
       isStopping,
       stallMs: stallTimeoutMs,
       room: this.#room,
-      done: () => {
-        this.#isOpen = false;
-        this.#end();
-      },
+      done: () => this.#end(),
     });
+    // A short reply is sent, and the exchange over, by now.
+    if (this.#isOpen) this.#state = { name: 'replying', sending };
   }
 
+  /** The connection may be used. */
+  get #isOpen(): boolean {
+    return this.#state.name !== 'abandoned' && this.#state.name !== 'over';
+  }
+
+  /** The connection has closed. */
   #abort(): void {
     this.#head.forget();
-    this.#isOpen = false;
-    this.#reading?.end();
-    this.#received?.end();
-    this.#sending?.gone();
-    if (!this.#isHanded) this.#end();
+    const state = this.#state;
+    switch (state.name) {
+      case 'arriving':
+        state.body?.end();
+        this.#end();
+        break;
+      case 'handled':
+        this.#state = { name: 'abandoned' };
+        state.body?.end();
+        break;
+      case 'replying':
+        state.sending?.gone();
+        break;
+    }
   }
 
   #end(): void {
-    this.#room.giveBackAll();
-    if (this.#isOver) return;
-    this.#isOver = true;
+    this.#room.releaseAll();
+    if (this.#state.name === 'over') return;
+    this.#state = { name: 'over' };
     this.#over();
   }
 }

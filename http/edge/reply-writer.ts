@@ -31,7 +31,7 @@ export interface ReplyOptions {
    * Memory for the part that is not accepted yet. Without room the connection is closed. The receiver of done() gives
    * it back.
    */
-  readonly room: Pick<Room, 'take'>;
+  readonly room: Pick<Room, 'reserve'>;
   /** Called once, when nothing of the reply is left here. The connection may be closed. */
   done(): void;
 }
@@ -102,7 +102,7 @@ function sendBody(
     return nothingLeft;
   }
   // A text is copied; bytes belong to a file that is held once for all clients.
-  if (typeof body === 'string' && !options.room.take(total)) {
+  if (typeof body === 'string' && !options.room.reserve(total)) {
     res.close();
     options.done();
     return nothingLeft;

@@ -9,8 +9,8 @@ const maxBytes = 128 * 1024 * 1024;
 /** The memory of one request or socket. */
 export interface Room {
   /** False when it would be too much. */
-  take(bytes: number): boolean;
-  giveBack(bytes: number): void;
+  reserve(bytes: number): boolean;
+  release(bytes: number): void;
 }
 
 /** The room of one request or socket. Its network is looked up on first use. */
@@ -18,7 +18,7 @@ export class NetworkRoom implements Room {
   readonly #held: HeldBytes;
   readonly #networkOf: () => string;
   #network: string | undefined;
-  #taken = 0;
+  #reserved = 0;
 
   constructor(held: HeldBytes, networkOf: () => string) {
     this.#held = held;
@@ -29,25 +29,25 @@ export class NetworkRoom implements Room {
     return (this.#network ??= this.#networkOf());
   }
 
-  take(bytes: number): boolean {
-    if (!this.#held.take(this.network, bytes)) return false;
-    this.#taken += bytes;
+  reserve(bytes: number): boolean {
+    if (!this.#held.reserve(this.network, bytes)) return false;
+    this.#reserved += bytes;
     return true;
   }
 
-  giveBack(bytes: number): void {
+  release(bytes: number): void {
     if (bytes === 0) return;
-    this.#taken -= bytes;
-    this.#held.giveBack(this.network, bytes);
+    this.#reserved -= bytes;
+    this.#held.release(this.network, bytes);
   }
 
-  giveBackAll(): void {
-    this.giveBack(this.#taken);
+  releaseAll(): void {
+    this.release(this.#reserved);
   }
 
-  /** Bytes that are taken. */
-  get taken(): number {
-    return this.#taken;
+  /** In bytes. */
+  get reserved(): number {
+    return this.#reserved;
   }
 }
 
@@ -56,7 +56,7 @@ export class HeldBytes {
   #all = 0;
 
   /** False when it would be too much. */
-  take(network: string, bytes: number): boolean {
+  reserve(network: string, bytes: number): boolean {
     const held = this.of(network);
     if (held + bytes > maxBytesOfNetwork || this.#all + bytes > maxBytes) return false;
     this.#byNetwork.set(network, held + bytes);
@@ -64,7 +64,7 @@ export class HeldBytes {
     return true;
   }
 
-  giveBack(network: string, bytes: number): void {
+  release(network: string, bytes: number): void {
     const held = this.of(network) - bytes;
     this.#all -= bytes;
     if (held > 0) this.#byNetwork.set(network, held);

@@ -49,7 +49,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
     incoming.onData((chunk, isLast) => {
       this.#isComplete = isLast;
       if (this.#failure !== undefined) return;
-      if (!this.#pieces.allow(chunk.byteLength) || !room.take(chunk.byteLength)) {
+      if (!this.#pieces.allow(chunk.byteLength) || !room.reserve(chunk.byteLength)) {
         this.#fail(
           new Refusal(
             'rate_limited',
@@ -89,7 +89,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 
   #fail(refusal: Refusal): void {
     this.#failure ??= refusal;
-    this.#room.giveBack(this.#gathered.take().byteLength);
+    this.#room.release(this.#gathered.take().byteLength);
     this.#wake?.();
   }
 
@@ -98,7 +98,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#gathered.byteLength > 0) {
         const part = this.#gathered.take();
-        this.#room.giveBack(part.byteLength);
+        this.#room.release(part.byteLength);
         yield part;
       } else if (this.#isComplete) return;
       else await this.#more();

@@ -17,7 +17,7 @@ export interface BodyOptions {
   /** The body is ignored, however large it is. */
   readonly isUnwanted: boolean;
   /** Memory for the incomplete body; given back by the caller. */
-  readonly room: Pick<Room, 'take'>;
+  readonly room: Pick<Room, 'reserve'>;
   /** The body is complete. The bytes belong to the library and are valid until this returns. */
   whole(body: Uint8Array): void;
   /**
@@ -93,7 +93,7 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
       options.whole(new Uint8Array(chunk));
       return;
     }
-    if (chunk.byteLength > 0 && !options.room.take(chunk.byteLength)) {
+    if (chunk.byteLength > 0 && !options.room.reserve(chunk.byteLength)) {
       fail('rate_limited');
       return;
     }

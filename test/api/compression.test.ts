@@ -160,10 +160,10 @@ t.test(
       made.reduce((sum, { body }) => sum + (body instanceof Uint8Array ? body.length : 0), 0),
       'unsent data is held until it is read',
     );
-    for (const { of } of asked) of.giveBackAll();
+    for (const { of } of asked) of.releaseAll();
     t.equal(held.all, 0);
     const full = room();
-    full.take(32 * 1024 * 1024);
+    full.reserve(32 * 1024 * 1024);
     t.equal((await compression.reply(reply(text), 'gzip', full)).body, text, 'the network holds all it may');
 
     async function* failing(): AsyncGenerator<string> {

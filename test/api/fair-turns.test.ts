@@ -60,24 +60,24 @@ t.test('behind a long turn each network has its turn, and who sends the most wai
 t.test('a network holds 32 MiB, all of them 128, and what is given back can be taken again', async (t) => {
   const mebibyte = 1024 * 1024;
   const held = new HeldBytes();
-  t.equal(held.take('a', 32 * mebibyte), true);
-  t.equal(held.take('a', 1), false);
-  for (const network of ['b', 'c', 'd']) t.equal(held.take(network, 32 * mebibyte), true);
-  t.equal(held.take('e', 1), false, 'there is no room for anybody');
-  held.giveBack('a', 2);
-  t.equal(held.take('e', 1), true);
-  t.equal(held.take('a', 2), false);
+  t.equal(held.reserve('a', 32 * mebibyte), true);
+  t.equal(held.reserve('a', 1), false);
+  for (const network of ['b', 'c', 'd']) t.equal(held.reserve(network, 32 * mebibyte), true);
+  t.equal(held.reserve('e', 1), false, 'there is no room for anybody');
+  held.release('a', 2);
+  t.equal(held.reserve('e', 1), true);
+  t.equal(held.reserve('a', 2), false);
   let asked = 0;
   const room = new NetworkRoom(held, () => `a${(asked += 1)}`.slice(0, 1));
-  t.equal(room.take(1), true);
-  t.equal(room.taken, 1);
-  room.giveBackAll();
-  room.giveBackAll();
+  t.equal(room.reserve(1), true);
+  t.equal(room.reserved, 1);
+  room.releaseAll();
+  room.releaseAll();
   t.equal(held.of('a'), 32 * mebibyte - 2);
   t.equal(asked, 1, 'whose it is, is asked once');
-  for (const network of ['b', 'c', 'd']) held.giveBack(network, 32 * mebibyte);
-  held.giveBack('a', 32 * mebibyte - 2);
-  held.giveBack('e', 1);
+  for (const network of ['b', 'c', 'd']) held.release(network, 32 * mebibyte);
+  held.release('a', 32 * mebibyte - 2);
+  held.release('e', 1);
   t.equal(held.all, 0);
 });
 
