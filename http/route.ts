@@ -151,49 +151,22 @@ interface Described {
   readonly httpOnly?: true;
 }
 
-type Handling<P, Q, B, R> =
-  /** Synchronous, on what is there now; the reply waits until that is durable. */
-  | {
-      readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R;
-      readonly ask?: never;
-      readonly run?: never;
-      readonly send?: never;
-      readonly receive?: never;
-    }
-  /**
-   * Like read, but answered by another thread. The view is of the moment before the question: nothing is read of it
-   * afterwards.
-   */
-  | {
-      readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R>;
-      readonly read?: never;
-      readonly run?: never;
-      readonly send?: never;
-      readonly receive?: never;
-    }
-  /** Runs commands and may wait for what comes before or after them. */
-  | {
-      readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>;
-      readonly read?: never;
-      readonly ask?: never;
-      readonly send?: never;
-      readonly receive?: never;
-    }
-  | {
-      readonly send: (input: Input<P, Q, B>, services: Services) => RawReply | Promise<RawReply>;
-      readonly read?: never;
-      readonly ask?: never;
-      readonly run?: never;
-      readonly receive?: never;
-    }
-  /** The body as it comes, of any length: the handler bounds it. It may answer without having read it all. */
-  | {
-      readonly receive: (input: Input<P, Q, AsyncIterable<Uint8Array>>, services: Services) => Promise<RawReply>;
-      readonly read?: never;
-      readonly ask?: never;
-      readonly run?: never;
-      readonly send?: never;
-    };
+interface Handlers<P, Q, B, R> {
+  /** Synchronous, on the current state. The reply waits until that state is durable. */
+  readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R;
+  /** Like read, but another thread answers. The view is from before the call: do not read from it afterwards. */
+  readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R>;
+  /** Runs commands, and may wait before and after them. */
+  readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>;
+  /** Writes its own reply. */
+  readonly send: (input: Input<P, Q, B>, services: Services) => RawReply | Promise<RawReply>;
+  /** Reads the body as it arrives, of any length: the handler limits it, and may reply before it has read all. */
+  readonly receive: (input: Input<P, Q, AsyncIterable<Uint8Array>>, services: Services) => Promise<RawReply>;
+}
+
+type ExactlyOne<T> = {
+  [Key in keyof T]: Pick<T, Key> & { readonly [Other in Exclude<keyof T, Key>]?: never };
+}[keyof T];
 
 /** A reply may be made of what must not be changed. */
 type Immutable<T> = T extends readonly (infer Item)[]
@@ -218,9 +191,12 @@ export type Definition<
    * one that was asked for.
    */
   readonly reply: { readonly status: number; readonly schema: R; readonly contentType?: string | readonly string[] };
-} & Handling<Of<P>, Of<Q>, Of<B>, R extends TSchema ? Immutable<Static<R>> : void>;
+} & ExactlyOne<Handlers<Of<P>, Of<Q>, Of<B>, R extends TSchema ? Immutable<Static<R>> : void>>;
 
-/** A route with its types forgotten, as the pipeline holds it. */
+/**
+ * A route without the types of its input, as the pipeline holds it. The handlers are methods, whose parameters may be
+ * narrower than declared: the pipeline passes each one only what the route's own schemas have validated.
+ */
 export interface Route extends Described {
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
@@ -230,12 +206,14 @@ export interface Route extends Described {
     readonly schema: TSchema | null;
     readonly contentType?: string | readonly string[];
   };
-  readonly read?: (view: View, input: Input<never, never, never>, services: Services) => unknown;
-  readonly ask?: (view: View, input: Input<never, never, never>, services: Services) => Promise<unknown>;
-  readonly run?: (input: Input<never, never, never>, services: Services) => Promise<unknown>;
-  readonly send?: (input: Input<never, never, never>, services: Services) => RawReply | Promise<RawReply>;
-  readonly receive?: (input: Input<never, never, never>, services: Services) => Promise<RawReply>;
+  read?(view: View, input: AnyInput, services: Services): unknown;
+  ask?(view: View, input: AnyInput, services: Services): Promise<unknown>;
+  run?(input: AnyInput, services: Services): Promise<unknown>;
+  send?(input: AnyInput, services: Services): RawReply | Promise<RawReply>;
+  receive?(input: AnyInput, services: Services): Promise<RawReply>;
 }
+
+type AnyInput = Input<unknown, unknown, unknown>;
 
 export function route<
   P extends TSchema | undefined = undefined,
@@ -243,8 +221,7 @@ export function route<
   B extends TSchema | undefined = undefined,
   R extends TSchema | null = null,
 >(definition: Definition<P, Q, B, R>): Route {
-  // The pipeline gives each handler what its own schemas have validated, so forgetting their types here is sound.
-  return definition as unknown as Route;
+  return definition;
 }
 
 /** The address of a route from the root, with `{name}` for parameters. */

@@ -75,8 +75,8 @@ import { DiskReserve } from './process/disk-reserve.ts';
 import { FolderFaults, requireDirectory, requireKnown } from './process/folder-faults.ts';
 import { type FolderKeys, takeKeys } from './process/folder-keys.ts';
 import { createLog } from './process/log.ts';
+import { LogThrottle } from './process/log-throttle.ts';
 import { createMetrics, type Metrics } from './process/metrics.ts';
-import { Seldom } from './process/seldom.ts';
 import { StorageWatch } from './process/storage-watch.ts';
 import type { Route } from './route.ts';
 import { systemRoutes } from './routes/system.ts';
@@ -137,8 +137,8 @@ export interface Running {
 
 /** Shorter than the edge's own, which would close the connection without a word after eight to twelve seconds. */
 const bodyTimeoutMs = 7_000;
-/** A line a minute of what a flood repeats. */
-const toldEveryMs = 60_000;
+/** One log line a minute for each kind of event that a flood repeats. */
+const logEveryMs = 60_000;
 /** Requests under way get so long; the rest of the ten seconds is for the disk. */
 const drainTimeoutMs = 6_000;
 
@@ -441,14 +441,14 @@ export async function serve(options: ServeOptions): Promise<Running> {
       { path: open, paths: lock.openToOthers.length },
       'others can read files in the data folder, and this user cannot change their permissions',
     );
-  const seldom = new Seldom(services.clock, toldEveryMs);
+  const throttle = new LogThrottle(services.clock, logEveryMs);
   const server = new Server({
     pipeline,
     sockets,
     trustedProxies: config.trustProxy,
     maxConnectionsPerNetwork: config.rateLimits ? config.maxConnectionsPerNetwork : undefined,
     onTooMany(network) {
-      const times = seldom.take('connections');
+      const times = throttle.count('connections');
       if (times !== undefined)
         services.log.warn({ network, times }, 'new connections are closed: too many, from one address or overall');
     },

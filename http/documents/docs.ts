@@ -2,8 +2,8 @@
 
 import { refusals } from '../../engine/errors.ts';
 import { escapeHtml } from '../../engine/text.ts';
+import { slugsOf } from '../pipeline/compiled-route.ts';
 import { shapeAt } from '../pipeline/error-shapes.ts';
-import { slugsOf } from '../pipeline/pipeline.ts';
 import { fullPath, type Route } from '../route.ts';
 import { asyncApi } from './asyncapi.ts';
 import { fieldTable, prose } from './docs-fields.ts';

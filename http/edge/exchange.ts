@@ -5,7 +5,8 @@
 import type { FairTurns } from '../limits/fair-turns.ts';
 import { type HeldBytes, NetworkRoom } from '../limits/held-bytes.ts';
 import { BodyStream, type Incoming } from '../pipeline/body-streams.ts';
-import { type Begun, maxBodyBytes, type Pipeline } from '../pipeline/pipeline.ts';
+import type { Begun } from '../pipeline/http-call.ts';
+import { maxBodyBytes, type Pipeline } from '../pipeline/pipeline.ts';
 import { readBody } from '../pipeline/request-body.ts';
 import type { Reply } from '../request.ts';
 import type { Compression } from './compression.ts';

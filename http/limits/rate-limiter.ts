@@ -13,7 +13,7 @@ export interface Budget {
 }
 
 /** A budget as the caller sees it; an app sees its own share as well. */
-export interface ToldBudget extends Budget {
+export interface CallerBudget extends Budget {
   readonly ofApp?: Budget;
 }
 

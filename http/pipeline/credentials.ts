@@ -1,7 +1,6 @@
 // Authenticates requests: a workspace token or an API key for agents, a visitor token for the widget, a signature for
 // other systems. Does not authorise; passes on the scopes of a key.
 
-import { visitorKind } from '../../engine/customers/visitors.ts';
 import { refuse } from '../../engine/errors.ts';
 import { findByText, isApiKey, noteApiKeyUse, workspaceOfApiKey } from '../../engine/platform/api-keys.ts';
 import { findAccess, isAppToken, noteGrantUse, workspaceOfToken } from '../../engine/platform/oauth.ts';
@@ -11,14 +10,14 @@ import type { View } from '../../engine/runtime/context.ts';
 import { findSession, isUseNews, noteSessionUse } from '../../engine/team/agent-sessions.ts';
 import { mustEnrol } from '../../engine/team/second-factors.ts';
 import { isActive, theRoster } from '../../engine/workspace/roster.ts';
-import { requireSite } from '../../engine/workspace/sites.ts';
 import type { AccessClaims } from '../../workers/secrets/access-tokens.ts';
-import type { Place, RawRequest } from '../request.ts';
+import type { Place, RawRequest, RequestHead } from '../request.ts';
 import type { Access, SignedRequest, Signer } from '../route.ts';
 import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
 import type { Services } from '../services.ts';
 import { verifySignature } from '../signed/signatures.ts';
-import { mayUseSite } from './own-origin.ts';
+import { authoriseVisitor } from './authorise.ts';
+import { bearerOf } from './headers.ts';
 import { jsonIn } from './parts.ts';
 
 export interface Credential {
@@ -58,6 +57,20 @@ export function authenticate(
   return services.accessTokens
     .verify(token)
     .then((claims) => (claims === undefined ? refuse('unauthorized') : ofClaims(claims)));
+}
+
+/** The caller, if the head is enough to say so without waiting. */
+export function knownCredential(access: Access, { headers }: RequestHead, services: Services): Credential | undefined {
+  if (access.kind === 'public' || access.kind === 'signed') return undefined;
+  try {
+    const credential = authenticate(access, bearerOf(headers['authorization']), services);
+    if (!(credential instanceof Promise)) return credential;
+    // The request is authenticated, and refused, when its body has arrived.
+    credential.catch(() => undefined);
+    return undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Continues synchronously if the workspace's file is open. */
@@ -239,10 +252,7 @@ function identifyVisitor(token: string, origin: string | undefined, services: Se
   const { workspaceId, visitorId } = services.visitorTokens.verify(token) ?? refuse('unauthorized');
   const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
   const credential: Credential = { caller: { kind: 'visitor', visitorId }, workspaceId };
-  const view = workspace.view(credential.caller);
-  const visitor = view.state(visitorKind, visitorId) ?? refuse('unauthorized');
-  if (visitor.blockedAt !== null || !mayUseSite(requireSite(view, visitor.siteId), origin, services.config))
-    refuse('forbidden');
+  authoriseVisitor(workspace.view(credential.caller), { visitorId, origin }, services.config);
   return {
     credential,
     place: { workspaceId, namespace: 'visitor', personId: visitorId },

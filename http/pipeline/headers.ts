@@ -3,7 +3,7 @@
 
 import { refuse, refuseField } from '../../engine/errors.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
-import type { Budget, ToldBudget } from '../limits/rate-limiter.ts';
+import type { Budget, CallerBudget } from '../limits/rate-limiter.ts';
 import type { RequestHead } from '../request.ts';
 import type { Method, Route } from '../route.ts';
 
@@ -96,7 +96,7 @@ export interface ReplyFacts {
   readonly requestId: string;
   readonly version?: string | undefined;
   readonly route?: Pick<Route, 'sunset'> | undefined;
-  readonly budget?: ToldBudget | undefined;
+  readonly budget?: CallerBudget | undefined;
 }
 
 export function replyHeaders(facts: ReplyFacts): Record<string, string> {
@@ -112,13 +112,13 @@ export function replyHeaders(facts: ReplyFacts): Record<string, string> {
     headers['Access-Control-Expose-Headers'] = exposed;
   }
   if (facts.budget !== undefined) {
-    tellBudget(headers, '', facts.budget);
-    if (facts.budget.ofApp !== undefined) tellBudget(headers, 'App-', facts.budget.ofApp);
+    writeBudget(headers, '', facts.budget);
+    if (facts.budget.ofApp !== undefined) writeBudget(headers, 'App-', facts.budget.ofApp);
   }
   return headers;
 }
 
-function tellBudget(headers: Record<string, string>, prefix: string, budget: Budget): void {
+function writeBudget(headers: Record<string, string>, prefix: string, budget: Budget): void {
   headers[`${prefix}RateLimit-Limit`] = String(budget.limit);
   headers[`${prefix}RateLimit-Remaining`] = String(budget.remaining);
   headers[`${prefix}RateLimit-Reset`] = String(budget.resetSeconds);

@@ -14,7 +14,7 @@ import { StorageUnavailable } from '../../workers/providers/objects.ts';
 import { HasherBusy } from '../../workers/secrets/password-hasher.ts';
 import { SecretUnreadable } from '../../workers/secrets/secret-box.ts';
 import { ThreadBusy, ThreadFailed, ThreadUnavailable } from '../../workers/thread.ts';
-import type { Seldom } from '../process/seldom.ts';
+import type { LogThrottle } from '../process/log-throttle.ts';
 
 export interface ErrorBody {
   readonly statusCode: number;
@@ -50,10 +50,10 @@ const unavailable = [
   ThreadUnavailable,
 ] as const;
 
-/** `seldom` limits lines that a flood would repeat. */
+/** `throttle` limits lines that a flood would repeat. */
 export function refusalOf(
   error: unknown,
-  context: { log: Log; seldom: Seldom; requestId: string; operation: string },
+  context: { log: Log; throttle: LogThrottle; requestId: string; operation: string },
 ): Refusal {
   if (error instanceof Refusal) {
     if (error.cause !== undefined)
@@ -70,7 +70,7 @@ export function refusalOf(
   const { requestId, operation } = context;
   // Not a fault: the queue is full.
   if (error instanceof HasherBusy || error instanceof LaneFull || error instanceof ThreadBusy) {
-    const times = context.seldom.take(error.name);
+    const times = context.throttle.count(error.name);
     if (times !== undefined) context.log.warn({ operation, times }, `refused because of overload: ${error.message}`);
     return new Refusal(slug, refusals[slug].message, undefined);
   }

@@ -104,7 +104,7 @@ export class Sockets {
     }
     const refusal =
       text !== undefined && byteLength > readAnywayBytes && isKnown(state)
-        ? this.#pipeline.exceeded(state.known.credential)
+        ? this.#pipeline.budgets.exceeded(state.known.credential)
         : undefined;
     if (refusal !== undefined && text !== undefined) {
       this.#refuseUnread(session, text, refusal);
@@ -391,7 +391,8 @@ export class Sockets {
     const { workspaceId, namespace, personId } = known.place;
     const workspace = this.#services.engine.workspace(workspaceId);
     const conversationId = typeof named === 'string' ? named.toLowerCase() : undefined;
-    if (workspace === undefined || conversationId === undefined || !this.#pipeline.countCall(known.credential)) return;
+    if (workspace === undefined || conversationId === undefined || !this.#pipeline.budgets.spendFrame(known.credential))
+      return;
     const view = workspace.view(known.credential.caller);
     try {
       const { conversation } =
