@@ -4,7 +4,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Slug } from '../engine/errors.ts';
 import type { Grant, Scope } from '../engine/rights/scopes.ts';
-import type { Caller } from '../engine/runtime/caller.ts';
+import type { Actor, Caller } from '../engine/runtime/caller.ts';
 import type { View } from '../engine/runtime/context.ts';
 import type { Feature } from '../engine/workspace/entitlements.ts';
 import type { RawReply, RawRequest } from './request.ts';
@@ -222,6 +222,11 @@ export function route<
   R extends TSchema | null = null,
 >(definition: Definition<P, Q, B, R>): Route {
   return definition;
+}
+
+/** The caller, for workflows that run commands on its behalf. */
+export function actorOf({ workspaceId, caller }: Actor): Actor {
+  return { workspaceId, caller };
 }
 
 /** The address of a route from the root, with `{name}` for parameters. */

@@ -14,3 +14,9 @@ export type Caller =
   | { readonly kind: 'system' };
 
 export const systemCaller: Caller = { kind: 'system' };
+
+/** A caller in its workspace. */
+export interface Actor {
+  readonly workspaceId: string;
+  readonly caller: Caller;
+}
