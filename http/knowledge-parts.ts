@@ -1,5 +1,6 @@
 // Makes and connects the parts of the knowledge base and uploads: crawling, reading and embedding pages, search,
-// storage of files. Nothing runs, and no thread starts, before first use. Made and stopped by serve.ts.
+// storage of files. Nothing runs, and no thread starts, before first use. Made by composition.ts and stopped by
+// serve.ts.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

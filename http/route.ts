@@ -16,43 +16,38 @@ export type Access =
   | { readonly kind: 'public' }
   | {
       readonly kind: 'agent';
-      /**
-       * What a key or an app's token must have been given. `null`: only a key for everything, beside people who signed
-       * in.
-       */
+      /** The scope that a key or an app's token needs. `null`: only a key with the scope `*`, or a signed-in agent. */
       readonly scope: Scope | null;
-      /** Another one that opens it as well. */
+      /** An alternative to `scope`. */
       readonly or?: Scope;
-      /** Scopes that are needed beside it, by a route that does what several are for. */
+      /** Scopes needed in addition. */
       readonly also?: readonly Scope[];
-      /**
-       * Checked here to refuse early and to say so in the documents; the command checks again on the state it acts on.
-       */
+      /** Checked here to refuse early, and for the documents; the command checks again on the state that it acts on. */
       readonly role?: 'admin' | 'senior';
-      /** How this area words the refusal of a role (specification 7). */
+      /** The area's slug for a role that is not sufficient (specification 7). */
       readonly roleSlug?: 'admin_required' | 'forbidden';
       readonly feature?: Feature;
-      /** How this area words the refusal of a feature. */
+      /** The area's slug for a feature that the plan does not include. */
       readonly featureSlug?: 'feature_locked' | 'plan_limit';
       /**
-       * Only a key will do: who signed in is told unauthorized. `keyOrAdmin`: unless it is an admin. `person`: only who
-       * signed in, no key and no app.
+       * `key`: only a key; a signed-in agent is refused with unauthorized. `keyOrAdmin`: a key, or a signed-in admin.
+       * `person`: only a signed-in agent, no key and no app.
        */
       readonly credential?: 'key' | 'keyOrAdmin' | 'person';
-      /** Open to who must set up a second factor before anything else. */
+      /** Allowed also for an agent that has yet to set up a required second factor. */
       readonly beforeEnrolment?: true;
     }
   | { readonly kind: 'visitor' }
   /**
    * Another system's request: JSON, signed as `X-Signature: sha256=<hex of HMAC-SHA256 over the raw body>`. `signers`
-   * names whose it
-   * may be by what it says, before any of it is checked; the first whose secret signed it is whose it is.
+   * are the workspaces that it may belong to by its content, which is not validated yet; it belongs to the first whose
+   * secret signed it.
    */
   | { readonly kind: 'signed'; readonly signers: (request: SignedRequest, services: Services) => readonly Signer[] };
 
 export interface SignedRequest {
   readonly raw: RawRequest;
-  /** Its body as JSON, of any shape. */
+  /** The parsed JSON, of any shape. */
   readonly body: unknown;
 }
 
@@ -61,37 +56,37 @@ export interface Signer {
   readonly secret: string;
 }
 
-/** Which budget a call is counted against. Default: the agent's or visitor's own. */
+/** The budget that a call is counted against. Default: the agent's or visitor's own. */
 export type RateRule =
   | { readonly by: 'caller'; readonly factor: number }
-  /** The network that the address belongs to: an IPv4 address, an IPv6 /64. The /48 around that has a larger one. */
+  /** The network of the address: an IPv4 address or an IPv6 /64. Its /48 has a larger budget. */
   | { readonly by: 'ip'; readonly perMinute: number }
   /**
-   * The account that is signed in to: counted by the handler (http/limits/sign-in-guard.ts), which knows whose browser
-   * it is, once the request is
-   * known to be valid. Before that its network is counted. `budget`: the operation whose budget it shares.
+   * The account that someone signs in to. The handler counts it (http/limits/sign-in-guard.ts) once the request is
+   * valid, because it knows the account's browsers; before that the network is counted. `budget`: the operation whose
+   * budget it shares.
    */
   | { readonly by: 'account'; readonly perMinute: number; readonly networkPerMinute: number; readonly budget?: string };
 
-/** What a handler is told beside its parameters. */
+/** The caller and the circumstances of a call. */
 export interface Call {
   readonly caller: Caller;
   /** The caller's workspace; empty for public routes. */
   readonly workspaceId: string;
-  /** What a key or an app's token was limited to; undefined for who signed in. */
+  /** The limits of a key or of an app's token; undefined for a signed-in agent. */
   readonly grant?: Grant | undefined;
-  /** The sign-in of a person; undefined for keys, apps, visitors, and for tokens of before there were sign-ins. */
+  /** The sign-in of an agent; undefined for keys, apps and visitors, and for tokens from before sign-ins were recorded. */
   readonly sessionId?: string | undefined;
-  /** A handler that waits takes it before. */
+  /** Read it before any await. */
   readonly ip: string;
   readonly userAgent: string | null;
   readonly origin: string | undefined;
   readonly requestId: string;
-  /** Of the HTTP request, names in lower case; none for a socket's call. */
+  /** Of the HTTP request, names in lower case; empty for a socket's call. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The credential as it came, without its scheme. */
+  /** The credential as received, without its scheme. */
   readonly token: string | undefined;
-  /** On routes with a rawBody alone. */
+  /** Only on routes with a rawBody. */
   readonly raw: RawRequest | undefined;
 }
 
@@ -106,48 +101,48 @@ export interface OtherReply {
   readonly description: string;
   /** Undefined for no body. */
   readonly contentType?: string;
-  /** Of a body in JSON; undefined for text. */
+  /** Of a JSON body; undefined for text. */
   readonly schema?: TSchema;
-  /** Words that the area's error shape has here, beside those of refusals. */
+  /** Error names in the area's own format, in addition to those of refusals. */
   readonly errors?: readonly string[];
 }
 
 interface Described {
-  /** `noun.verb`: the OpenAPI operationId and the method of a socket call. */
+  /** `noun.verb`: the OpenAPI operationId and the socket method. */
   readonly operation: string;
   readonly method: Method;
-  /** Below /api/v1, or below the root when it starts with two slashes. `{name}` is a parameter. */
+  /** Below /api/v1, or below the root if it starts with two slashes. `{name}` is a parameter. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
   readonly limit?: RateRule;
-  /** Slugs beside those that the pipeline itself may answer with. */
+  /** In addition to those that the pipeline adds (http/pipeline/compiled-route.ts). */
   readonly refusals: readonly Slug[];
-  /** The slug of a body that is not valid, where the area has its own. */
+  /** The slug for an invalid body, if the area has its own. */
   readonly invalidSlug?: Slug;
-  /** The same for a query. */
+  /** The slug for an invalid query, if the area has its own. */
   readonly invalidQuerySlug?: Slug;
-  /** Takes no notice of Accept and Content-Type. */
+  /** Accept and Content-Type are ignored. */
   readonly anyHeaders?: true;
   /**
-   * The body is handed over unread, as bytes: the handler checks who signed it before it reads it. The schema documents
-   * it.
+   * The handler gets the body as bytes, because it verifies the signature before it parses them. The schema is only for
+   * the documents.
    */
   readonly rawBody?: { readonly contentType: string; readonly schema: TSchema };
   /** The body is a form (application/x-www-form-urlencoded) instead of JSON. */
   readonly form?: true;
   /** Announced in the Sunset header, YYYY-MM-DD, at least twelve months ahead. */
   readonly sunset?: string;
-  /** What a handler that writes its own replies answers with beside `reply` and the refusals, by status. */
+  /** By status: replies that the handler writes itself, in addition to `reply` and the refusals. */
   readonly otherReplies?: Readonly<Record<number, OtherReply>>;
   /**
-   * Takes much room, `onDisk` or among `files`, which may lie elsewhere: refused with service_unavailable while the
-   * disk is down to its reserve.
+   * Needs much space on the disk or, for `files`, in the storage, which may be elsewhere. Refused with
+   * service_unavailable while the disk has reached its reserve.
    */
   readonly takesRoom?: 'onDisk' | 'files';
-  /** Not offered to sockets: pages, files, what changes the credential itself. */
+  /** Not a socket method: pages, files, and routes that change the credential itself. */
   readonly httpOnly?: true;
 }
 
@@ -168,7 +163,7 @@ type ExactlyOne<T> = {
   [Key in keyof T]: Pick<T, Key> & { readonly [Other in Exclude<keyof T, Key>]?: never };
 }[keyof T];
 
-/** A reply may be made of what must not be changed. */
+/** Handlers may return parts of the state, which they must not change. */
 type Immutable<T> = T extends readonly (infer Item)[]
   ? readonly Immutable<Item>[]
   : T extends object
@@ -187,8 +182,8 @@ export type Definition<
   readonly query?: Q;
   readonly body?: B;
   /**
-   * The one success: its status and the schema of its body, null for none or for what is not JSON. Several types: the
-   * one that was asked for.
+   * The success: its status and the schema of its body; null without a body or if it is not JSON. With several content
+   * types, the one that the client prefers.
    */
   readonly reply: { readonly status: number; readonly schema: R; readonly contentType?: string | readonly string[] };
 } & ExactlyOne<Handlers<Of<P>, Of<Q>, Of<B>, R extends TSchema ? Immutable<Static<R>> : void>>;

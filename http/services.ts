@@ -1,4 +1,4 @@
-// The parts that handlers use beside the engine, all made in http/serve.ts.
+// The parts that handlers use, all made in http/composition.ts.
 
 import type { Directory } from '../engine/directory/directory.ts';
 import type { RetrievalPorts } from '../engine/knowledge/retrieval.ts';
@@ -7,6 +7,7 @@ import type { Engine } from '../engine/runtime/engine.ts';
 import type { Ids } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import type { Turns } from '../engine/runtime/turns.ts';
+import type { MailPorts } from '../engine/tickets/mail-intake.ts';
 import type { ImageSource } from '../workers/files/image-source.ts';
 import type { Crawler } from '../workers/knowledge/crawler.ts';
 import type { NumberingPlan } from '../workers/numbering-plan.ts';
@@ -25,7 +26,6 @@ import type { SecretBox } from '../workers/secrets/secret-box.ts';
 import type { Totp } from '../workers/secrets/totp.ts';
 import type { PageFiles } from './browser/page-files.ts';
 import type { WidgetFiles } from './browser/widget-files.ts';
-import type { InboundMail } from './delivery/mail-in.ts';
 import type { SignInGuard } from './limits/sign-in-guard.ts';
 import type { Config } from './process/config.ts';
 import type { DiskReserve } from './process/disk-reserve.ts';
@@ -47,7 +47,7 @@ export interface Services extends RetrievalPorts {
   readonly strength: PasswordStrength;
   readonly signInGuard: SignInGuard;
   readonly signInSteps: SignInSteps;
-  /** Undefined where the service is reached at an address without a name, for which there are none. */
+  /** Undefined if BASE_URL has no host name: passkeys belong to one. */
   readonly passkeys: Passkeys | undefined;
   readonly accessTokens: AccessTokens;
   readonly visitorTokens: VisitorTokens;
@@ -58,30 +58,31 @@ export interface Services extends RetrievalPorts {
   readonly carrier: Carrier;
   readonly numberingPlan: NumberingPlan;
   readonly reader: Reader;
-  readonly inboundMail: InboundMail;
-  /** Undefined when the service has none. */
+  /** For incoming mail. */
+  readonly mailPorts: MailPorts;
+  /** Undefined if none is configured. */
   readonly emailDomains: EmailDomainProvider | undefined;
-  /** An apex domain in the form of DNS; undefined for what is none. */
+  /** An apex domain as in DNS; undefined for anything else. */
   apexDomain(text: string): Promise<string | undefined>;
   readonly crawler: Crawler;
-  /** Undefined when there is no storage. */
+  /** Undefined without storage. */
   readonly objects: ObjectStore | undefined;
   readonly disk: DiskReserve;
   readonly uploadLinks: UploadLinks;
   readonly imageSource: ImageSource;
-  /** The media type of what begins with these bytes; undefined when nothing is recognised. */
+  /** The media type of a file that begins with these bytes; undefined if unknown. */
   recognise(head: Uint8Array): Promise<string | undefined>;
   readonly webhookSender: WebhookSender;
   /** Undefined: the local provider, which moves no money. */
   readonly billing: BillingProvider | undefined;
-  /** By the provider's name for a subscription, or by workspace. */
+  /** By the provider's id of a subscription or a customer, or by workspace. */
   readonly billingTurns: Turns;
   readonly totp: Totp;
   readonly visitorPlaces: VisitorPlaces;
   readonly widgetFiles: WidgetFiles;
   readonly pageFiles: PageFiles;
-  /** Closes the sockets of a visitor that was blocked. */
+  /** Closes the sockets of a blocked visitor. */
   dropVisitor(workspaceId: string, visitorId: string): void;
-  /** Closes the sockets of an agent whose sign-in was ended. */
+  /** Closes the sockets of an agent's ended sign-ins. */
   dropEnded(workspaceId: string, agentId: string): void;
 }

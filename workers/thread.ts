@@ -3,6 +3,7 @@
 
 import { setPriority } from 'node:os';
 import { parentPort, type Worker } from 'node:worker_threads';
+import { Unavailable } from './failures.ts';
 import { startThread } from './program-files.ts';
 
 /** A thread's methods by name, from plain data to plain data. */
@@ -19,19 +20,20 @@ export interface Thread<Q extends Methods> {
 }
 
 /** The thread's queue is full. */
-export class ThreadBusy extends Error {
+export class ThreadBusy extends Unavailable {
   override readonly name = 'ThreadBusy';
+  override readonly isOverload = true;
 }
 
 const unavailableName = 'ThreadUnavailable';
 
 /** The thread cannot read its data now. Thrown by a method, it arrives as this class. */
-export class ThreadUnavailable extends Error {
+export class ThreadUnavailable extends Unavailable {
   override readonly name = unavailableName;
 }
 
 /** The thread died or did not answer in time; the next call starts a new one. */
-export class ThreadFailed extends Error {
+export class ThreadFailed extends Unavailable {
   override readonly name = 'ThreadFailed';
 }
 
@@ -72,94 +74,103 @@ export interface ThreadOptions {
 }
 
 export function createThread<Q extends Methods>(options: ThreadOptions): Thread<Q> {
-  const waiting = new Map<number, Waiting>();
-  let worker: Worker | undefined;
-  let idle: NodeJS.Timeout | undefined;
-  let lastId = 0;
-  let stopped = false;
+  return new CalledThread<Q>(options);
+}
 
-  function start(): Worker {
-    const { heapMb } = options;
+class CalledThread<Q extends Methods> implements Thread<Q> {
+  readonly #options: ThreadOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #lastId = 0;
+  #isStopped = false;
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  call<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>> {
+    const { title, maxWaiting, timeoutMs } = this.#options;
+    if (this.#isStopped) return Promise.reject(new ThreadFailed(`the ${title} thread is stopped`));
+    if (this.#waiting.size >= maxWaiting)
+      return Promise.reject(new ThreadBusy(`${maxWaiting} calls wait for the ${title} thread already`));
+    const worker = (this.#worker ??= this.#start());
+    clearTimeout(this.#idle);
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        // A stuck thread answers no one: stop it, which fails all other calls.
+        this.#failAll(worker, new Error(`${name} took longer than ${timeoutMs} ms`));
+        void worker.terminate();
+      }, timeoutMs);
+      this.#waiting.set(id, { timer, resolve: (result) => resolve(result as never), reject });
+      try {
+        worker.postMessage({ id, name, params } satisfies Request);
+      } catch (error) {
+        // Not plain data: it was never sent.
+        this.#remove(id);
+        throw error;
+      }
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    this.#failAll(worker, new Error('it was stopped'));
+    await worker.terminate();
+  }
+
+  #start(): Worker {
+    const { file, data, heapMb } = this.#options;
     const young = heapMb?.young === undefined ? {} : { maxYoungGenerationSizeMb: heapMb.young };
     const resourceLimits = heapMb === undefined ? {} : { ...young, maxOldGenerationSizeMb: heapMb.old };
-    const started = startThread(options.file, { workerData: options.data, resourceLimits });
+    const started = startThread(file, { workerData: data, resourceLimits });
     // The thread must not keep the process alive; callers waiting for it do.
     started.unref();
     started.on('message', ({ id, result, error }: Answer) => {
-      const one = take(id);
-      if (error === undefined) one?.resolve(result);
-      else
-        one?.reject(
-          error.name === unavailableName
-            ? new ThreadUnavailable(error.message)
-            : Object.assign(new Error(error.message), { name: error.name }),
-        );
+      const call = this.#remove(id);
+      if (error === undefined) call?.resolve(result);
+      else call?.reject(errorFrom(error));
     });
-    started.on('error', (error) => failAll(started, error));
-    started.on('exit', () => failAll(started, new Error('it ended')));
+    started.on('error', (error) => this.#failAll(started, error));
+    started.on('exit', () => this.#failAll(started, new Error('it ended')));
     return started;
   }
 
-  function take(id: number): Waiting | undefined {
-    const one = waiting.get(id);
-    waiting.delete(id);
-    clearTimeout(one?.timer);
-    if (waiting.size === 0 && options.idleMs !== undefined) idle = setTimeout(rest, options.idleMs).unref();
-    return one;
+  #remove(id: number): Waiting | undefined {
+    const call = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    clearTimeout(call?.timer);
+    const { idleMs } = this.#options;
+    if (this.#waiting.size === 0 && idleMs !== undefined)
+      this.#idle = setTimeout(() => this.#stopIdle(), idleMs).unref();
+    return call;
   }
 
-  function rest(): void {
-    const resting = worker;
-    worker = undefined;
-    void resting?.terminate();
+  #stopIdle(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    void worker?.terminate();
   }
 
-  function failAll(died: Worker, cause: Error): void {
-    if (worker !== died) return;
-    worker = undefined;
-    for (const id of [...waiting.keys()])
-      take(id)?.reject(new ThreadFailed(`the ${options.title} thread failed`, { cause }));
+  #failAll(died: Worker, cause: Error): void {
+    if (this.#worker !== died) return;
+    this.#worker = undefined;
+    for (const id of [...this.#waiting.keys()])
+      this.#remove(id)?.reject(new ThreadFailed(`the ${this.#options.title} thread failed`, { cause }));
   }
+}
 
-  return {
-    get waiting() {
-      return waiting.size;
-    },
-    call(name, params) {
-      if (stopped) return Promise.reject(new ThreadFailed(`the ${options.title} thread is stopped`));
-      if (waiting.size >= options.maxWaiting)
-        return Promise.reject(
-          new ThreadBusy(`${options.maxWaiting} calls wait for the ${options.title} thread already`),
-        );
-      const asked = (worker ??= start());
-      clearTimeout(idle);
-      lastId += 1;
-      const id = lastId;
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          // A stuck thread answers no one: stop it, which fails all other calls.
-          failAll(asked, new Error(`${name} took longer than ${options.timeoutMs} ms`));
-          void asked.terminate();
-        }, options.timeoutMs);
-        waiting.set(id, { timer, resolve: (result) => resolve(result as never), reject });
-        try {
-          asked.postMessage({ id, name, params } satisfies Request);
-        } catch (error) {
-          // Not plain data: it was never sent.
-          take(id);
-          throw error;
-        }
-      });
-    },
-    async stop() {
-      stopped = true;
-      clearTimeout(idle);
-      const running = worker;
-      if (running === undefined) return;
-      failAll(running, new Error('it was stopped'));
-      await running.terminate();
-    },
-  };
+function errorFrom({ name, message }: NonNullable<Answer['error']>): Error {
+  return name === unavailableName ? new ThreadUnavailable(message) : Object.assign(new Error(message), { name });
 }
 
 /** The nice(1) value for background work. */

@@ -8,7 +8,7 @@ import { phoneNumberKind } from '../conversations/call.ts';
 import type { Directory } from '../directory/directory.ts';
 import { aroundClaim, aroundRelease, forgetNumber, type NumberClaim, sweepNumbers } from '../directory/numbers.ts';
 import { refuse } from '../errors.ts';
-import type { Caller } from '../runtime/caller.ts';
+import type { Actor } from '../runtime/caller.ts';
 import { type Engine, WorkspaceUnavailable } from '../runtime/engine.ts';
 import type { Ids } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
@@ -20,11 +20,6 @@ export interface NumberPlaces {
   readonly carrier: Carrier;
   readonly ids: Ids;
   readonly log: Log;
-}
-
-interface Asked {
-  readonly workspaceId: string;
-  readonly caller: Caller;
 }
 
 /** The label at the carrier, by which our numbers are told from others of the same account. */
@@ -43,10 +38,10 @@ export function requireCarrier(carrier: Carrier): void {
  */
 export function buyNumber(
   places: NumberPlaces,
-  asked: Asked & { fields: ClaimFields; maxNumbers: number },
+  wanted: Actor & { fields: ClaimFields; maxNumbers: number },
 ): Promise<PhoneNumberRecord> {
   const { engine, directory, carrier, ids } = places;
-  const { workspaceId, caller, fields, maxNumbers } = asked;
+  const { workspaceId, caller, fields, maxNumbers } = wanted;
   requireCarrier(carrier);
   const workspace = engine.workspace(workspaceId) ?? refuse('not_found');
   requireClaimable(workspace.view(caller), fields);
@@ -70,8 +65,8 @@ export function buyNumber(
           params: { numberId, provider: carrier.provider, providerDidId: purchase.providerDidId, fields },
         });
       },
-      async giveBack() {
-        if (mayBeBought) await carrier.giveBack(ordered);
+      async undo() {
+        if (mayBeBought) await carrier.releaseIfBought(ordered);
       },
     },
   );
@@ -88,10 +83,10 @@ function refusalOf(
 /** Refuses as releaseNumber. The outbox notifies the carrier. */
 export function giveUpNumber(
   places: NumberPlaces,
-  asked: Asked & { phoneNumberId: string },
+  held: Actor & { phoneNumberId: string },
 ): Promise<PhoneNumberRecord> {
   const { engine, directory } = places;
-  const { workspaceId, caller, phoneNumberId } = asked;
+  const { workspaceId, caller, phoneNumberId } = held;
   requireHeld((engine.workspace(workspaceId) ?? refuse('not_found')).view(caller), phoneNumberId);
   return aroundRelease(directory, phoneNumberId, () =>
     engine.execute(releaseNumber, { workspaceId, caller, params: { phoneNumberId } }),
@@ -117,7 +112,7 @@ export function sweepNumberPlaces({ engine, directory }: NumberPlaces): Promise<
  * Releases those numbers at the carrier and then frees them. Runs after the start, because it calls the carrier.
  * Rejects if the carrier did not release all of them.
  */
-export async function giveBackOrphans(
+export async function releaseOrphans(
   { directory, carrier, log }: NumberPlaces,
   orphans: readonly NumberClaim[],
   isStopping: () => boolean,
@@ -125,7 +120,7 @@ export async function giveBackOrphans(
   let failed = 0;
   for (const { numberId, e164 } of orphans) {
     try {
-      await carrier.giveBack({ e164, label: labelOf(numberId) });
+      await carrier.releaseIfBought({ e164, label: labelOf(numberId) });
       if (isStopping()) return;
       await forgetNumber(directory, numberId);
     } catch (error) {

@@ -149,7 +149,7 @@ export class Directory {
           confirmDirectoryEmail(db, wanted);
         }),
       // The file goes first: while it exists, the sweep must find the reservation that points to it.
-      giveBack: async () => {
+      undo: async () => {
         await file.remove();
         await this.change((db) => {
           deleteDirectoryEmails(db, wanted);
@@ -184,7 +184,7 @@ export class Directory {
         }),
       work,
       confirm: settle,
-      giveBack: settle,
+      undo: settle,
     };
     return this.#turns.take(agentId, () => this.around([agentId], steps));
   }
@@ -204,10 +204,10 @@ export class Directory {
    */
   async around<Result>(
     ids: readonly string[],
-    steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> },
+    steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; undo(): Promise<void> },
   ): Promise<Result> {
     for (const id of ids) this.#underWay.add(id);
-    let settle = steps.giveBack;
+    let settle = steps.undo;
     try {
       await steps.reserve();
       try {
@@ -302,7 +302,7 @@ export class Directory {
   }
 
   /** Releases every domain that the workspace holds except the one that it has verified. */
-  async giveBackDomains({
+  async releaseDomains({
     workspaceId,
     verified,
   }: {

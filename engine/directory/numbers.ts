@@ -43,14 +43,14 @@ export function isNumberHeld(directory: Directory, e164: string): boolean {
 }
 
 /**
- * Reserves the number and runs the work that buys it and writes it to the workspace. `giveBack` undoes a purchase.
+ * Reserves the number and runs the work that buys it and writes it to the workspace. `undo` undoes a purchase.
  * Refuses number_taken, and plan_limit for a workspace with `maxNumbers`, counting those being claimed and those
  * released within a month.
  */
 export function aroundClaim<Result>(
   directory: Directory,
   claim: NumberClaim & { maxNumbers: number },
-  steps: { work(): Promise<Result>; giveBack(): Promise<void> },
+  steps: { work(): Promise<Result>; undo(): Promise<void> },
 ): Promise<Result> {
   return directory.around([claim.numberId], {
     reserve: () =>
@@ -69,8 +69,8 @@ export function aroundClaim<Result>(
       }),
     work: steps.work,
     confirm: () => directory.change((db) => setDirectoryNumberReserved(db, claim.numberId, null)),
-    async giveBack() {
-      await steps.giveBack();
+    async undo() {
+      await steps.undo();
       await forgetNumber(directory, claim.numberId);
     },
   });
@@ -86,7 +86,7 @@ export function aroundRelease<Result>(
     reserve: () => directory.change((db, at) => setDirectoryNumberReserved(db, numberId, at)),
     work,
     confirm: () => directory.change((db, at) => setDirectoryNumberReleased(db, numberId, at)),
-    giveBack: () => directory.change((db) => setDirectoryNumberReserved(db, numberId, null)),
+    undo: () => directory.change((db) => setDirectoryNumberReserved(db, numberId, null)),
   });
 }
 

@@ -33,7 +33,7 @@ export function returnHeld(ctx: Context, agentId: string): void {
   const ids = conversationIdsToReturn(ctx.db, { agentId, ...whatGoesBack(ctx, agent), limit: returnPage });
   for (const conversationId of ids) {
     const conversation = ctx.state(conversationKind, conversationId);
-    if (conversation !== undefined) giveBack(ctx, conversation, agent);
+    if (conversation !== undefined) returnToQueue(ctx, conversation, agent);
   }
   if (ids.length === returnPage) ctx.setDeadline(returnDeadline, agentId, ctx.nowMs);
   drainQueue(ctx);
@@ -61,7 +61,7 @@ function whatGoesBack(
   };
 }
 
-function giveBack(ctx: Context, conversation: ConversationRecord, agent: AgentRecord): void {
+function returnToQueue(ctx: Context, conversation: ConversationRecord, agent: AgentRecord): void {
   const settled =
     conversation.handshake?.toAgentId === agent.id && !isActive(agent)
       ? revertHandshake(ctx, conversation)

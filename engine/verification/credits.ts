@@ -70,7 +70,7 @@ export function charge(ctx: Context, priceCents: number): void {
 }
 
 /** Refunds a code that was not sent. The spending of a past month is not corrected. */
-export function giveBack(ctx: Context, paid: { cents: number; at: string }): void {
+export function refund(ctx: Context, paid: { cents: number; at: string }): void {
   const credits = creditsNow(ctx);
   const spentNow = paid.at.startsWith(credits.spentMonth) ? paid.cents : 0;
   putVerifyCredits(ctx.db, {

@@ -6,7 +6,7 @@ import type { Context } from '../runtime/context.ts';
 import { outboxKind } from '../runtime/kinds.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
-import { giveBack } from './credits.ts';
+import { refund } from './credits.ts';
 
 export interface CodeToSend {
   readonly channel: VerificationRecord['channel'];
@@ -54,6 +54,6 @@ export function settleCode(ctx: Context, item: OutboxItem, outcome: OutboxOutcom
   if (outcome.state !== 'failed' || item.subjectId === null) return;
   const verification = findVerification(ctx.db, { id: item.subjectId, isTest: false });
   if (verification === undefined || verification.chargedCents === 0) return;
-  giveBack(ctx, { cents: verification.chargedCents, at: verification.createdAt });
+  refund(ctx, { cents: verification.chargedCents, at: verification.createdAt });
   setChargedCents(ctx.db, verification.id, 0);
 }

@@ -1,6 +1,6 @@
-// Changes of a subscription that involve the billing provider: checked here, requested from the provider, and its answer
-// applied by a command. Without a provider the command is all there is. Called by the edge; asynchronous, because it
-// calls the provider. Specification 4.14.
+// Changes of a subscription that involve the billing provider: checked here, requested from the provider, applied by a
+// command. With the local provider only the command remains. Called by the edge; asynchronous, because it calls the
+// provider. Specification 4.14.
 
 import type { Addon, BillingInterval } from '../../store/workspace/subscriptions.ts';
 import type { BillingProvider, Invoice, PaidPlan, ProvidedSubscription } from '../../workers/providers/billing.ts';
@@ -111,7 +111,7 @@ export async function openPortal(
   return ports.billing?.portal(await customerOf(ports, actor, ports.billing), returnUrl);
 }
 
-/** Applies a signed event of the provider. Refuses not_found with the local provider; rejects as the provider's verify(). */
+/** Applies a signed event. Refuses not_found with the local provider, invalid_signature, invalid_body. */
 export async function receiveBillingEvent(
   ports: BillingPorts,
   delivery: { body: Uint8Array; signature: string },
@@ -119,6 +119,8 @@ export async function receiveBillingEvent(
   const { billing, clock } = ports;
   if (billing === undefined) refuse('not_found');
   const event = await billing.verify({ ...delivery, nowMs: clock.now() });
+  if (event === 'unsigned') refuse('invalid_signature');
+  if (event === 'unreadable') refuse('invalid_body');
   if (event !== undefined) await applyEvent(ports, billing, event);
 }
 

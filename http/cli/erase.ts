@@ -9,7 +9,7 @@ import { createIds } from '../../engine/runtime/ids.ts';
 import { Database } from '../../store/database.ts';
 import { contactsNamed } from '../../store/operations/erasure.ts';
 import { readConfig } from '../process/config.ts';
-import { doWhole, holdDataFolder, takeDataFolder, unfinishedDeed } from '../process/data-folder.ts';
+import { holdDataFolder, runToCompletion, takeDataFolder, unfinishedCommand } from '../process/data-folder.ts';
 import { type Command, exitCodes, ProgramError, say, textOf } from './command.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
@@ -60,7 +60,7 @@ async function wholeWorkspace(
   isMeant: boolean,
   of: (workspaceId: string) => ErasureOptions,
 ): Promise<void> {
-  const begun = unfinishedDeed(dataDir);
+  const begun = unfinishedCommand(dataDir);
   const again = begun === undefined ? undefined : /^erase (\S+) --yes$/.exec(begun)?.[1];
   if (begun !== undefined && again !== name)
     throw new ProgramError(`an earlier command was interrupted; finish it first: switchboard ${begun}`);
@@ -74,7 +74,7 @@ async function wholeWorkspace(
     say(`Would erase the workspace ${workspace.name} (${workspace.id}) and everything in it. Add --yes to do it.`);
     return;
   }
-  await doWhole(dataDir, `erase ${workspace.id} --yes`, () => eraseWorkspace(of(workspace.id)));
+  await runToCompletion(dataDir, `erase ${workspace.id} --yes`, () => eraseWorkspace(of(workspace.id)));
   say(`Erased the workspace ${workspace.name} (${workspace.id}).`);
 }
 

@@ -18,7 +18,7 @@ import { Database } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, readConfig } from '../process/config.ts';
-import { doWhole, holdDataFolder, readKeptSecret, unfinishedDeed } from '../process/data-folder.ts';
+import { holdDataFolder, readKeptSecret, runToCompletion, unfinishedCommand } from '../process/data-folder.ts';
 import { requireDirectory, requireKnown } from '../process/folder-faults.ts';
 import { takeKeys } from '../process/folder-keys.ts';
 import { type Command, exitCodes, ProgramError, say, textOf } from './command.ts';
@@ -72,7 +72,7 @@ A backup of one workspace is always restored next to the existing ones.`,
 async function everything(options: RestoreOptions, config: Config): Promise<void> {
   const { from, manifest, dataDir } = options;
   const deed = `restore ${from}`;
-  if (unfinishedDeed(dataDir) !== deed && !(await isEmptyDataFolder(dataDir)))
+  if (unfinishedCommand(dataDir) !== deed && !(await isEmptyDataFolder(dataDir)))
     throw new ProgramError(
       `${dataDir} is not empty; use --workspace WORKSPACE to restore one workspace next to the existing ones`,
     );
@@ -81,7 +81,7 @@ async function everything(options: RestoreOptions, config: Config): Promise<void
     if (given === undefined)
       throw new ProgramError(`the backup was made with ${name} from the environment; set it to the same value`);
   }
-  await doWhole(dataDir, deed, () => restoreAll(options));
+  await runToCompletion(dataDir, deed, () => restoreAll(options));
   const { length } = manifest.workspaces;
   say(`${dataDir}: ${length} ${length === 1 ? 'workspace' : 'workspaces'} as of ${manifest.madeAt}`);
 }
@@ -100,10 +100,10 @@ async function oneOf(
     workspace.id,
     ...(asked.as === undefined ? [] : ['--as', JSON.stringify(asked.as)]),
   ].join(' ');
-  const isAgain = unfinishedDeed(dataDir) === deed;
-  if (!isAgain && unfinishedDeed(dataDir) !== undefined)
+  const isAgain = unfinishedCommand(dataDir) === deed;
+  if (!isAgain && unfinishedCommand(dataDir) !== undefined)
     throw new ProgramError(
-      `an earlier command was interrupted; finish it first: switchboard ${unfinishedDeed(dataDir)}`,
+      `an earlier command was interrupted; finish it first: switchboard ${unfinishedCommand(dataDir)}`,
     );
   if (asked.as === undefined && !isAgain && workspaceIdsIn(dataDir).includes(workspace.id))
     throw new ProgramError(
@@ -119,7 +119,7 @@ async function oneOf(
     as: asked.as,
     secrets,
     isAgain,
-    whole: (act) => doWhole(dataDir, deed, act),
+    whole: (act) => runToCompletion(dataDir, deed, act),
   });
   say(`${dataDir}: ${asked.as ?? workspace.name} (${subdomain}, ${workspaceId}) as of ${manifest.madeAt}`);
 }

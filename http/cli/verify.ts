@@ -19,7 +19,7 @@ import { Database } from '../../store/database.ts';
 import { searchIndexFaults } from '../../workers/search/integrity.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, readConfig } from '../process/config.ts';
-import { isInUse, readKeptSecret, unfinishedDeed } from '../process/data-folder.ts';
+import { isInUse, readKeptSecret, unfinishedCommand } from '../process/data-folder.ts';
 import { folderKeyList, type KeyedFolder, keyFault, standOf } from '../process/folder-keys.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 import { createProgress } from './progress.ts';
@@ -49,7 +49,7 @@ Exits with 1 if it finds a problem.`,
       findings.push(...found);
     };
     const progress = createProgress();
-    const unfinished = unfinishedDeed(dataDir);
+    const unfinished = unfinishedCommand(dataDir);
     if (unfinished !== undefined)
       tell([
         {

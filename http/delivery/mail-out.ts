@@ -3,6 +3,7 @@
 
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { dkimKeyName } from '../../engine/mail/domain-registration.ts';
 import { bounceLabel, bounceLocalPart, domainAddress } from '../../engine/mail/inbound-addresses.ts';
 import type { Mail } from '../../engine/mail/outgoing.ts';
 import { hostOf, localPartOf, withoutTag } from '../../engine/mail-addresses.ts';
@@ -72,11 +73,6 @@ export function hostKeyOf({ mailKey, mailHost }: Pick<Config, 'mailKey' | 'mailH
       `MAIL_DKIM_KEY_FILE must name a private RSA key in PEM; ${mailKey.file} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`,
     );
   }
-}
-
-/** The purpose under which a private key is sealed. */
-export function dkimKeyName(workspaceId: string, domain: string): string {
-  return `${workspaceId}:dkim:${domain}`;
 }
 
 function verifiedDomain(ports: OutgoingMailPorts, workspaceId: string): EmailDomainRecord | undefined {

@@ -75,7 +75,7 @@ export class Exchange {
   }
 
   /**
-   * The bytes that follow on this connection cannot be told apart from this request. The library reads none of them
+   * It is unknown where this request ends, so the rest of the connection must not be read. The library reads no more of it
    * after a reply that is sent in a later turn.
    */
   #refuse(reply: Reply): void {

@@ -6,14 +6,7 @@ import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
 import { CommitFailed, LaneFull } from '../../engine/runtime/lane.ts';
 import type { Log } from '../../engine/runtime/log.ts';
 import { isStorageFailure } from '../../store/database.ts';
-import { EmbeddingUnavailable } from '../../workers/knowledge/embedder.ts';
-import { BillingUnavailable, UnreadableDelivery, UnsignedDelivery } from '../../workers/providers/billing.ts';
-import { CarrierUnavailable } from '../../workers/providers/carrier.ts';
-import { CommerceUnavailable } from '../../workers/providers/commerce.ts';
-import { StorageUnavailable } from '../../workers/providers/objects.ts';
-import { HasherBusy } from '../../workers/secrets/password-hasher.ts';
-import { SecretUnreadable } from '../../workers/secrets/secret-box.ts';
-import { ThreadBusy, ThreadFailed, ThreadUnavailable } from '../../workers/thread.ts';
+import { Unavailable } from '../../workers/failures.ts';
 import type { LogThrottle } from '../process/log-throttle.ts';
 
 export interface ErrorBody {
@@ -35,20 +28,7 @@ export const unavailableRetrySeconds = 1;
  * Failures of a resource, not of the request: a retry may succeed, for a missing key after the operator has restored
  * it.
  */
-const unavailable = [
-  CommitFailed,
-  LaneFull,
-  WorkspaceUnavailable,
-  HasherBusy,
-  CarrierUnavailable,
-  BillingUnavailable,
-  CommerceUnavailable,
-  StorageUnavailable,
-  SecretUnreadable,
-  ThreadBusy,
-  ThreadFailed,
-  ThreadUnavailable,
-] as const;
+const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, Unavailable] as const;
 
 /** `throttle` limits lines that a flood would repeat. */
 export function refusalOf(
@@ -63,13 +43,10 @@ export function refusalOf(
       );
     return error;
   }
-  if (error instanceof UnsignedDelivery)
-    return new Refusal('invalid_signature', refusals.invalid_signature.message, undefined);
-  if (error instanceof UnreadableDelivery) return new Refusal('invalid_body', refusals.invalid_body.message, undefined);
   const slug = slugOf(error);
   const { requestId, operation } = context;
   // Not a fault: the queue is full.
-  if (error instanceof HasherBusy || error instanceof LaneFull || error instanceof ThreadBusy) {
+  if (error instanceof LaneFull || (error instanceof Unavailable && error.isOverload)) {
     const times = context.throttle.count(error.name);
     if (times !== undefined) context.log.warn({ operation, times }, `refused because of overload: ${error.message}`);
     return new Refusal(slug, refusals[slug].message, undefined);
@@ -82,7 +59,7 @@ export function refusalOf(
 }
 
 function slugOf(error: unknown): Slug {
-  if (error instanceof EmbeddingUnavailable) return 'embedding_unavailable';
+  if (error instanceof Unavailable && error.isEmbedding) return 'embedding_unavailable';
   const isUnavailable = unavailable.some((kind) => error instanceof kind) || isStorageFailure(error);
   return isUnavailable ? 'service_unavailable' : 'server_error';
 }

@@ -18,10 +18,7 @@ export interface Config {
   readonly rateLimitPerMinute: number;
   /** False disables all rate limits, for load tests. */
   readonly rateLimits: boolean;
-  /**
-   * Proxies in front, one behind the other, that write an address into X-Forwarded-For; 0: nobody's word is taken for
-   * it.
-   */
+  /** Proxies in front, each behind the next, that add an address to X-Forwarded-For; 0: the header is ignored. */
   readonly trustProxy: number;
   /** Maximum connections, and sockets, per network. */
   readonly maxConnectionsPerNetwork: number;
@@ -32,7 +29,7 @@ export interface Config {
   readonly geo: { readonly database: string | undefined; readonly countryHeaders: readonly string[] };
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly autoCloseDays: number;
-  /** Who may make a workspace, after the first one. */
+  /** Who may create a workspace after the first one. */
   readonly registration: 'open' | 'invite' | 'off';
   readonly ceilings: {
     /** For the whole service. */

@@ -47,11 +47,11 @@ export interface HeldDataFolder {
  */
 export function takeDataFolder(dataDir: string): HeldDataFolder {
   const lock = holdDataFolder(dataDir);
-  const deed = unfinishedDeed(dataDir);
-  if (deed === undefined) return lock;
+  const command = unfinishedCommand(dataDir);
+  if (command === undefined) return lock;
   lock.release();
   throw new DataFolderUnusable(
-    `a command on the data folder ${dataDir} was interrupted; repeat it: switchboard ${deed}`,
+    `a command on the data folder ${dataDir} was interrupted; repeat it: switchboard ${command}`,
   );
 }
 
@@ -98,7 +98,7 @@ function closeToOthers(dataDir: string): string[] {
 }
 
 /** The interrupted command of this folder. */
-export function unfinishedDeed(dataDir: string): string | undefined {
+export function unfinishedCommand(dataDir: string): string | undefined {
   try {
     return readFileSync(join(dataDir, unfinishedName), 'utf8').trim();
   } catch (error) {
@@ -108,15 +108,19 @@ export function unfinishedDeed(dataDir: string): string | undefined {
 }
 
 /**
- * Runs work that must not be seen half done: until it is complete, however often it is interrupted, the folder is not
- * served. `deed` names the command that repeats it.
+ * Runs work that must not be served half done: until it is complete, however often it is interrupted, the folder cannot
+ * be served. `command` is the command line that repeats it.
  */
-export async function doWhole<Result>(dataDir: string, deed: string, act: () => Promise<Result>): Promise<Result> {
+export async function runToCompletion<Result>(
+  dataDir: string,
+  command: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const path = join(dataDir, unfinishedName);
-  writeFileSync(path, `${deed}\n`, { mode: 0o600 });
+  writeFileSync(path, `${command}\n`, { mode: 0o600 });
   syncFile(path);
   syncFolder(dataDir);
-  const result = await act();
+  const result = await work();
   rmSync(path);
   syncFolder(dataDir);
   return result;

@@ -3,14 +3,14 @@
 
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { type EmailDomainView, emailDomainView, registerDomain } from '../../engine/mail/email-domain.ts';
+import { requireDomainProvider, setEmailDomain } from '../../engine/mail/domain-registration.ts';
+import { emailDomainView } from '../../engine/mail/email-domain.ts';
 import { listInboundAddresses, setInboundAddresses } from '../../engine/mail/inbound-addresses.ts';
 import { listSuppressions, removeSuppression } from '../../engine/mail/suppressions.ts';
-import type { View } from '../../engine/runtime/context.ts';
+import { receiveWebhook, workspaceOfRecipients } from '../../engine/tickets/mail-intake.ts';
 import { theEmailDomain } from '../../engine/workspace/workspace.ts';
-import { dkimKeyName } from '../delivery/mail-out.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
-import { route } from '../route.ts';
+import { actorOf, route } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';
 import { EmailDomain, InboundAddress, Suppression } from '../schemas/records.ts';
 import { CursorQuery, Email, Id, NextCursor, nullable, Url } from '../schemas/shared.ts';
@@ -116,38 +116,13 @@ export const emailRoutes = [
     }),
     reply: { status: 200, schema: Domain },
     refusals: ['conflict', 'email_provider_error', 'email_provider_not_configured'],
-    async run({ workspaceId, caller, body }, services) {
-      const { engine, directory, config, emailDomains } = services;
-      if (emailDomains === undefined) refuse('email_provider_not_configured');
+    async run(call, services) {
+      requireDomainProvider(services);
       const name =
-        (await services.apexDomain(body.domain)) ??
+        (await services.apexDomain(call.body.domain)) ??
         refuseField('invalid_body', 'domain', 'must be an apex domain, such as example.com');
-      const holder = directory.findDomain(name);
-      if (holder !== undefined && holder !== workspaceId)
-        refuse('conflict', { message: `${name} is verified in another workspace.` });
-      const view = engine.workspace(workspaceId)?.view(caller);
-      const isKnown = view !== undefined && theEmailDomain(view)?.name === name;
-      const made = isKnown
-        ? undefined
-        : await emailDomains.register(name).catch((cause: unknown) => refuse('email_provider_error', { cause }));
-      const domain =
-        made === undefined
-          ? undefined
-          : {
-              name,
-              records: made.records,
-              selector: made.selector,
-              sealedPrivateKey: services.secrets.seal(made.privateKey, dkimKeyName(workspaceId, name)),
-            };
-      const registered: EmailDomainView = await engine.execute(registerDomain, {
-        workspaceId,
-        caller,
-        params: { name, domain, firstPauseMs: config.domainPollSeconds * 1000 },
-      });
-      // Releases the previous domain for others. The same domain may be claimed again at this moment, and keeps its
-      // claim.
-      if (!isKnown) await directory.giveBackDomains({ workspaceId, verified: verifiedDomainOf(view) });
-      return { domain: registered };
+      const firstPauseMs = services.config.domainPollSeconds * 1000;
+      return { domain: await setEmailDomain(services, actorOf(call), { name, firstPauseMs }) };
     },
   }),
 
@@ -238,7 +213,7 @@ export const emailRoutes = [
       kind: 'signed',
       signers({ body }, services) {
         // Read before it is validated, and only for its recipients.
-        const workspaceId = services.inboundMail.workspaceOf((body as { to?: unknown } | null)?.to);
+        const workspaceId = workspaceOfRecipients(services.mailPorts, (body as { to?: unknown } | null)?.to);
         const secret = workspaceId === undefined ? undefined : openSecret(services, workspaceId, 'inbound-email');
         return workspaceId === undefined || secret === undefined ? [] : [{ workspaceId, secret }];
       },
@@ -248,11 +223,6 @@ export const emailRoutes = [
     body: InboundMail,
     reply: { status: 200, schema: null },
     refusals: ['site_bootstrap_failed'],
-    run: ({ workspaceId, body }, { inboundMail }) => inboundMail.receiveWebhook(workspaceId, body),
+    run: ({ workspaceId, body }, { mailPorts }) => receiveWebhook(mailPorts, workspaceId, body),
   }),
 ];
-
-function verifiedDomainOf(view: View | undefined): string | undefined {
-  const domain = view === undefined ? undefined : theEmailDomain(view);
-  return domain?.status === 'verified' ? domain.name : undefined;
-}

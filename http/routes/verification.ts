@@ -2,33 +2,15 @@
 // defines the shape of its errors.
 
 import Type from 'typebox';
-import { refuse } from '../../engine/errors.ts';
 import type { Grant } from '../../engine/rights/scopes.ts';
-import type { Caller } from '../../engine/runtime/caller.ts';
-import type { View } from '../../engine/runtime/context.ts';
-import type { Engine } from '../../engine/runtime/engine.ts';
-import {
-  checkFactor,
-  enrolFactor,
-  factorView,
-  listFactors,
-  readFactor,
-  removeFactor,
-  requireFactor,
-} from '../../engine/verification/factors.ts';
-import { codeLengthFor } from '../../engine/verification/services.ts';
-import {
-  checkVerification,
-  createVerification,
-  listVerifications,
-  readVerification,
-} from '../../engine/verification/verification.ts';
-import { theWorkspace } from '../../engine/workspace/workspace.ts';
+import { checkAuthenticator, enrolAuthenticator } from '../../engine/verification/authenticators.ts';
+import { checkCode, requestCode } from '../../engine/verification/codes.ts';
+import { factorView, listFactors, readFactor, removeFactor } from '../../engine/verification/factors.ts';
+import { listVerifications, readVerification } from '../../engine/verification/verification.ts';
 import { verifyChannels } from '../../store/verification/services.ts';
-import { freshCode, hashOfCode, testCode } from '../delivery/codes.ts';
 import { networkOf } from '../limits/network-address.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
-import { type Access, route } from '../route.ts';
+import { type Access, actorOf, route } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';
 import { SentVerification, Verification, VerifyFactor } from '../schemas/records.ts';
 import { CursorQuery, Id, Locale, Name, NextCursor, nullable } from '../schemas/shared.ts';
@@ -56,9 +38,6 @@ const Outcome = Type.Object({
   verified: Type.Boolean(),
   reason: nullable(Type.Enum(['bad_code', 'already_used', 'expired', 'too_many_attempts'])),
 });
-
-/** Twenty bytes, the length of SHA-1's output (RFC 4226 §4). */
-const totpSecretBytes = 20;
 
 export const verificationRoutes = [
   route({
@@ -102,44 +81,23 @@ export const verificationRoutes = [
       'country_not_allowed',
       'insufficient_credits',
     ],
-    async run(
-      { workspaceId, caller, grant, ip, body: { to, channel, serviceId, clientIp, locale } },
-      { engine, ids, secrets, numberingPlan, carrier, config },
-    ) {
-      const isTest = isTestKey(grant);
-      const verificationId = ids.uuid();
-      const named = { workspaceId, verificationId };
-      const sealed = isTest
-        ? { codeHash: hashOfCode(secrets, named, testCode), sealedCode: null }
-        : freshCode(
-            { ids, secrets },
-            { ...named, codeLength: codeLengthFor(viewOf(engine, workspaceId, caller), serviceId) },
-          );
-      const country = channel === 'sms' || channel === 'voice' ? await numberingPlan.destinationOf(to) : undefined;
-      const hasWrongLength = country !== undefined && !(await numberingPlan.isPossible(to));
-      const costlyKind = channel === 'sms' || channel === 'voice' ? await numberingPlan.costlyKindOf(to) : undefined;
-      const params = {
-        ...sealed,
-        verificationId,
-        to,
-        channel,
-        serviceId,
-        locale,
-        country,
-        hasWrongLength,
-        costlyKind,
-        serverCountries: config.verifyCountries,
-        sourceIp: networkOf(clientIp ?? ip),
-        isTest,
-        workspacePerDay: config.ceilings.codesPerDay,
-        hasCarrier: carrier.provider !== 'none',
-      };
+    async run(call, services) {
+      const { ceilings, verifyCountries } = services.config;
+      const { clientIp, serviceId, locale, ...wanted } = call.body;
       const {
         verified: _,
         attempts: __,
         consumedAt: ___,
         ...sent
-      } = await engine.execute(createVerification, { workspaceId, caller, params });
+      } = await requestCode(services, actorOf(call), {
+        ...wanted,
+        serviceId,
+        locale,
+        isTest: isTestKey(call.grant),
+        sourceIp: networkOf(clientIp ?? call.ip),
+        serverCountries: verifyCountries,
+        workspacePerDay: ceilings.codesPerDay,
+      });
       return sent;
     },
   }),
@@ -168,15 +126,11 @@ export const verificationRoutes = [
     ),
     reply: { status: 200, schema: Outcome },
     refusals: [],
-    run({ workspaceId, caller, grant, body }, { engine, secrets }) {
-      const verificationId = (body.id ?? body.verifyId)?.toLowerCase();
-      if (verificationId === undefined) throw new Error('the body has let a check through without an id');
-      const codeHash = hashOfCode(secrets, { workspaceId, verificationId }, body.code);
-      return engine.execute(checkVerification, {
-        workspaceId,
-        caller,
-        params: { verificationId, isTest: isTestKey(grant), codeHash },
-      });
+    run(call, services) {
+      const { id, verifyId, code } = call.body;
+      const verificationId = (id ?? verifyId)?.toLowerCase();
+      if (verificationId === undefined) throw new Error('the schema admitted a check without an id');
+      return checkCode(services, actorOf(call), { verificationId, code, isTest: isTestKey(call.grant) });
     },
   }),
 
@@ -242,21 +196,9 @@ export const verificationRoutes = [
       }),
     },
     refusals: ['service_not_found', 'no_default_service', 'totp_not_enabled'],
-    async run({ workspaceId, caller, grant, body: { identity, serviceId } }, { engine, ids, secrets, totp }) {
-      const factorId = ids.uuid();
-      const issuer = theWorkspace(viewOf(engine, workspaceId, caller)).name;
-      const enrolled = await totp.enrol({
-        bytes: Buffer.from(ids.secret(totpSecretBytes), 'base64url'),
-        issuer,
-        account: identity,
-      });
-      const sealedSecret = secrets.seal(enrolled.secret, sealedAs(workspaceId, factorId));
-      await engine.execute(enrolFactor, {
-        workspaceId,
-        caller,
-        params: { factorId, identity, serviceId, isTest: isTestKey(grant), sealedSecret },
-      });
-      return { factorId, ...enrolled };
+    run(call, services) {
+      const { identity, serviceId } = call.body;
+      return enrolAuthenticator(services, actorOf(call), { identity, serviceId, isTest: isTestKey(call.grant) });
     },
   }),
 
@@ -275,19 +217,13 @@ export const verificationRoutes = [
     body: Type.Object({ factorId: Type.String({ minLength: 1, maxLength: 100 }), code: Code }),
     reply: { status: 200, schema: Outcome },
     refusals: ['totp_not_enabled'],
-    async run({ workspaceId, caller, grant, body: { factorId: named, code } }, { engine, clock, secrets, totp }) {
-      const factorId = named.toLowerCase();
-      const isTest = isTestKey(grant);
-      const { sealedSecret } = requireFactor(viewOf(engine, workspaceId, caller), { factorId, isTest });
-      const ofTest = code === testCode ? 0 : undefined;
-      const step = isTest
-        ? ofTest
-        : await totp.stepOf({
-            secret: secrets.open(sealedSecret, sealedAs(workspaceId, factorId)),
-            code,
-            nowMs: clock.now(),
-          });
-      return engine.execute(checkFactor, { workspaceId, caller, params: { factorId, isTest, step: step ?? null } });
+    run(call, services) {
+      const { factorId, code } = call.body;
+      return checkAuthenticator(services, actorOf(call), {
+        factorId: factorId.toLowerCase(),
+        code,
+        isTest: isTestKey(call.grant),
+      });
     },
   }),
 
@@ -351,12 +287,4 @@ export const verificationRoutes = [
 
 function isTestKey(grant: Grant | undefined): boolean {
   return grant?.mode === 'test';
-}
-
-function sealedAs(workspaceId: string, factorId: string): string {
-  return `${workspaceId}:totp:${factorId}`;
-}
-
-function viewOf(engine: Engine, workspaceId: string, caller: Caller): View {
-  return (engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
 }

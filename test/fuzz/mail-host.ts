@@ -4,23 +4,15 @@
 import { createMailReader, type MailReader, type ReadMail } from '../../workers/mail/mail-reader.ts';
 
 export type Asked = Parameters<MailReader['file']>[0];
-export type Answered =
-  | { readonly mail: ReadMail }
-  | { readonly refused: { readonly name: string; readonly message: string } };
+export type Answered = { readonly mail: ReadMail } | { readonly rejected: string } | { readonly failed: string };
 
 const reader = createMailReader({ dnsServers: process.argv.slice(2) });
 
 process.on('message', (asked: Asked) => {
   const tell = (answer: Answered): void => void process.send?.(answer);
   reader.file(asked).then(
-    (mail) => tell({ mail }),
-    (error: unknown) =>
-      tell({
-        refused:
-          error instanceof Error
-            ? { name: error.name, message: error.message }
-            : { name: 'Error', message: String(error) },
-      }),
+    (read) => tell('rejected' in read ? read : { mail: read }),
+    (error: unknown) => tell({ failed: String(error) }),
   );
 });
 process.on('disconnect', () => void reader.stop());

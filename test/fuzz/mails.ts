@@ -14,16 +14,6 @@ import { forgetPeak, peakMb, residentMb } from '../support/memory.ts';
 import type { Teardown } from '../support/service.ts';
 import type { Answered, Asked } from './mail-host.ts';
 
-/** Of the mail thread these are not answers. */
-const failures = [
-  'ThreadFailed',
-  'ThreadBusy',
-  'ThreadUnavailable',
-  'RangeError',
-  'TypeError',
-  'ReferenceError',
-  'SyntaxError',
-];
 const shrinkingMs = 20_000;
 /** The additional memory of the process at any moment of a mail, beyond that after its first one. */
 export const maxMailMb = 256;
@@ -114,8 +104,7 @@ export class MailRange {
       if (tookMb > maxMailMb) throw new Error(`took ${Math.round(tookMb)} MB, where ${maxMailMb} may be taken`);
       if ('mail' in answer)
         return { mail: answer.mail, files: answer.mail.attachments.map((file) => readFileSync(file.path)) };
-      const { name, message } = answer.refused;
-      if (failures.includes(name) || name === 'Error') throw new Error(`${name}: ${message}`);
+      if ('failed' in answer) throw new Error(answer.failed);
       this.counts.refused += 1;
       return undefined;
     } finally {

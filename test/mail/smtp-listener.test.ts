@@ -528,7 +528,7 @@ async function listenAlone(t: Teardown, options: Partial<SmtpListenerOptions> = 
     folder: join(tempFolder(t), 'incoming'),
     networkOf: (address) => address,
     takes: () => true,
-    receive: () => Promise.resolve(),
+    receive: () => Promise.resolve(undefined),
     onError: (error) => void errors.push(error),
     ...options,
   });

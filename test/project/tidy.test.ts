@@ -59,13 +59,14 @@ t.test('folders import only what they may', async (t) => {
     engine: ({ to, isTypeOnly }) =>
       ['engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && isTypeOnly),
     workers: ({ to }) => ['workers', 'store'].includes(folderOf(to)),
-    // The edge knows the workers' ports by type. Only the composition creates them, and the command line, which is a
-    // composition of its own.
+    // The edge knows the workers' ports by type, and what their failures mean. Only the composition creates them, and the
+    // command line, which is a composition of its own.
     http: ({ from, to, isTypeOnly }) =>
       ['http', 'engine', 'store'].includes(folderOf(to)) ||
       (folderOf(to) === 'workers' &&
         (isTypeOnly ||
-          ['http/serve.ts', 'http/knowledge-parts.ts', 'http/pipeline/replies.ts'].includes(from) ||
+          to === 'workers/failures.ts' ||
+          ['http/composition.ts', 'http/serve.ts', 'http/knowledge-parts.ts'].includes(from) ||
           /^http\/(?:cli|packaging)\//.test(from))),
     bench: () => true,
     test: () => true,
@@ -116,11 +117,13 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'documents/ edge/',
     'routes/',
     'routes',
+    'composition',
     'serve',
     'cli/',
     'main',
   ],
   workers: [
+    'failures',
     'domain-names numbering-plan program-files search/ secrets/',
     'browser-bundler providers/ thread',
     'checkpointer-thread files/ knowledge/ reader/',

@@ -3,9 +3,9 @@
 
 import { silentLog } from '../../engine/runtime/log.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';
+import { type Composition, compose, workspaceFiles } from '../../http/composition.ts';
 import { readConfig } from '../../http/process/config.ts';
 import type { Reply, RequestHead } from '../../http/request.ts';
-import { type Composition, compose, workspaceFiles } from '../../http/serve.ts';
 import { Database, type LogLength } from '../../store/database.ts';
 import { glanceAt } from '../../store/glance.ts';
 import { MailRefused, type MailSender } from '../../workers/providers/mail.ts';

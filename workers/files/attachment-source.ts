@@ -1,6 +1,7 @@
 // Downloads an attachment from an inbound mail provider. The address came with a request, so it goes through the
 // fetcher, which connects only to public hosts.
 
+import { Refused } from '../failures.ts';
 import { type Fetcher, FetchFailed, type FetchProblem } from '../providers/fetcher.ts';
 
 export interface AttachmentSource {
@@ -9,7 +10,7 @@ export interface AttachmentSource {
 }
 
 /** Cannot be downloaded: a private address, too large, or not found. */
-export class AttachmentRefused extends Error {
+export class AttachmentRefused extends Refused {
   override readonly name = 'AttachmentRefused';
 }
 

@@ -3,6 +3,7 @@
 // at once, so that the old one's vectors remain searchable while the new one's are computed.
 
 import { availableParallelism } from 'node:os';
+import { Unavailable } from '../failures.ts';
 import { createThread, type Thread } from '../thread.ts';
 import type { EmbedderThreadData, methods, Passage } from './embedder-thread.ts';
 import { builtinModel, type ModelFolder } from './models.ts';
@@ -26,8 +27,9 @@ export interface Embedder {
 }
 
 /** The model cannot be loaded, its thread failed, or its queue is full. */
-export class EmbeddingUnavailable extends Error {
+export class EmbeddingUnavailable extends Unavailable {
   override readonly name = 'EmbeddingUnavailable';
+  override readonly isEmbedding = true;
 }
 
 export interface EmbedderOptions {
@@ -49,97 +51,113 @@ const maxBatchesWaiting = 1000;
 /** An unused model is unloaded. */
 const idleMs = 10 * 60_000;
 /** Question vectors in the cache: 2 MiB of the longest. */
-const maxRemembered = 2000;
+const maxCached = 2000;
 const mostThreads = 4;
 
 type EmbedderThread = Thread<typeof methods>;
 
 export function createEmbedder(options: EmbedderOptions): Embedder {
-  const { use } = options;
-  const folders = new Map<string, ModelFolder | undefined>([[builtinModel, undefined]]);
-  for (const folder of options.others ?? []) folders.set(folder.id, folder);
-  if (typeof use === 'object') folders.set(use.id, use);
-  const current = use === 'off' ? undefined : use === 'builtin' ? builtinModel : use.id;
-  // One core is left for the service.
-  const poolSize = options.threads ?? Math.min(mostThreads, Math.max(1, availableParallelism() - 1));
-  const questionThreads = new Map<string, EmbedderThread>();
-  const pools = new Map<string, EmbedderThread[]>();
-  const remembered = new Map<string, Uint8Array>();
+  return new ThreadedEmbedder(options);
+}
 
-  function start(model: string, isBackground: boolean): EmbedderThread {
+class ThreadedEmbedder implements Embedder {
+  readonly model: string | undefined;
+  /** By model; undefined for the built-in one. */
+  readonly #folders = new Map<string, ModelFolder | undefined>([[builtinModel, undefined]]);
+  readonly #poolSize: number;
+  readonly #questionThreads = new Map<string, EmbedderThread>();
+  readonly #pools = new Map<string, EmbedderThread[]>();
+  /** The oldest first. */
+  readonly #cache = new Map<string, Uint8Array>();
+
+  constructor({ use, others = [], threads }: EmbedderOptions) {
+    for (const folder of others) this.#folders.set(folder.id, folder);
+    if (typeof use === 'object') this.#folders.set(use.id, use);
+    this.model = use === 'off' ? undefined : use === 'builtin' ? builtinModel : use.id;
+    // One core is left for the service.
+    this.#poolSize = threads ?? Math.min(mostThreads, Math.max(1, availableParallelism() - 1));
+  }
+
+  serves(model: string): boolean {
+    return this.model !== undefined && this.#folders.has(model);
+  }
+
+  embedQuestion({ model, text }: { model: string; text: string }): Promise<Uint8Array> {
+    return available(async () => {
+      const question = text.normalize('NFC').trim().replace(/\s+/g, ' ');
+      const key = `${model}\n${question}`;
+      const known = this.#cache.get(key);
+      if (known !== undefined) {
+        this.#cache.delete(key);
+        this.#cache.set(key, known);
+        return known;
+      }
+      const vector = await this.#threadForQuestions(model).call('embedQuestion', question);
+      const [oldest] = this.#cache.keys();
+      if (this.#cache.size >= maxCached && oldest !== undefined) this.#cache.delete(oldest);
+      this.#cache.set(key, vector);
+      return vector;
+    });
+  }
+
+  digest({ model, title, text }: Passage & { model: string }): Promise<EmbeddedChunk[]> {
+    return available(async () => {
+      const texts = await this.#threadForDocuments(model).call('chunk', { title, text });
+      const batches = Array.from({ length: Math.ceil(texts.length / batchSize) }, (_, batch) =>
+        texts.slice(batch * batchSize, (batch + 1) * batchSize),
+      );
+      const embedded = await Promise.all(
+        batches.map((batch) =>
+          this.#threadForDocuments(model).call(
+            'embed',
+            batch.map((part) => ({ title, text: part })),
+          ),
+        ),
+      );
+      const vectors = embedded.flat();
+      return texts.map((part, index) => ({ text: part, vector: vectors[index] ?? new Uint8Array(0) }));
+    });
+  }
+
+  async stop(): Promise<void> {
+    const threads = [...this.#questionThreads.values(), ...[...this.#pools.values()].flat()];
+    await Promise.all(threads.map((thread) => thread.stop()));
+  }
+
+  #start(model: string, { isBackground }: { isBackground: boolean }): EmbedderThread {
     return createThread<typeof methods>({
       file: new URL('./embedder-thread.ts', import.meta.url),
       title: 'embedding',
       maxWaiting: isBackground ? maxBatchesWaiting : maxQuestionsWaiting,
       timeoutMs: isBackground ? batchTimeoutMs : questionTimeoutMs,
       idleMs,
-      data: { folder: folders.get(model), isBackground } satisfies EmbedderThreadData,
+      data: { folder: this.#folders.get(model), isBackground } satisfies EmbedderThreadData,
     });
   }
 
-  function threadForQuestions(model: string): EmbedderThread {
-    requireServed(model);
-    let thread = questionThreads.get(model);
-    if (thread === undefined) questionThreads.set(model, (thread = start(model, false)));
+  #threadForQuestions(model: string): EmbedderThread {
+    this.#requireServed(model);
+    let thread = this.#questionThreads.get(model);
+    if (thread === undefined) this.#questionThreads.set(model, (thread = this.#start(model, { isBackground: false })));
     return thread;
   }
 
   /** The thread with the shortest queue. */
-  function threadForDocuments(model: string): EmbedderThread {
-    requireServed(model);
-    let pool = pools.get(model);
-    if (pool === undefined) pools.set(model, (pool = Array.from({ length: poolSize }, () => start(model, true))));
+  #threadForDocuments(model: string): EmbedderThread {
+    this.#requireServed(model);
+    let pool = this.#pools.get(model);
+    if (pool === undefined) {
+      pool = Array.from({ length: this.#poolSize }, () => this.#start(model, { isBackground: true }));
+      this.#pools.set(model, pool);
+    }
     const [first, ...others] = pool;
     if (first === undefined) throw new EmbeddingUnavailable('there is no thread for embedding');
     return others.reduce((least, thread) => (thread.waiting < least.waiting ? thread : least), first);
   }
 
-  function requireServed(model: string): void {
-    if (!serves(model)) throw new EmbeddingUnavailable(`the model ${model} is not here`);
+  #requireServed(model: string): void {
+    if (!this.serves(model)) throw new EmbeddingUnavailable(`the model ${model} is not here`);
   }
-
-  const serves = (model: string): boolean => use !== 'off' && folders.has(model);
-
-  return {
-    model: current,
-    serves,
-    embedQuestion: ({ model, text }) =>
-      available(async () => {
-        const asked = text.normalize('NFC').trim().replace(/\s+/g, ' ');
-        const key = `${model}\n${asked}`;
-        const known = remembered.get(key);
-        if (known !== undefined) {
-          remembered.delete(key);
-          remembered.set(key, known);
-          return known;
-        }
-        const vector = await threadForQuestions(model).call('embedQuestion', asked);
-        const [oldest] = remembered.keys();
-        if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest);
-        remembered.set(key, vector);
-        return vector;
-      }),
-    digest: ({ model, title, text }) =>
-      available(async () => {
-        const texts = await threadForDocuments(model).call('chunk', { title, text });
-        const batches = Array.from({ length: Math.ceil(texts.length / batchSize) }, (_, batch) =>
-          texts.slice(batch * batchSize, (batch + 1) * batchSize),
-        );
-        const embedded = await Promise.all(
-          batches.map((batch) =>
-            threadForDocuments(model).call(
-              'embed',
-              batch.map((part) => ({ title, text: part })),
-            ),
-          ),
-        );
-        const vectors = embedded.flat();
-        return texts.map((part, index) => ({ text: part, vector: vectors[index] ?? new Uint8Array(0) }));
-      }),
-    async stop() {
-      await Promise.all([...questionThreads.values(), ...[...pools.values()].flat()].map((thread) => thread.stop()));
-    },
-  };
 }
 
 /** Converts any failure of a thread into EmbeddingUnavailable. */

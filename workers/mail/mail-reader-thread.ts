@@ -4,11 +4,12 @@
 import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { createResolver, type NameResolver } from '../providers/resolver.ts';
+import type { RejectedMail } from '../providers/smtp-listener.ts';
 import { answerCalls } from '../thread.ts';
 import { type Authentication, authenticateMail, type Envelope } from './authentication.ts';
 import { requireBoundedHead, requireBoundedText } from './head.ts';
 import { safeHtml, withoutHidden } from './html.ts';
-import { type AttachmentFile, type MailParts, readParts } from './parts.ts';
+import { type AttachmentFile, type MailParts, MailTooComplex, readParts } from './parts.ts';
 import { plainTextOf } from './plain-text.ts';
 import { stripHistory } from './quoted-history.ts';
 
@@ -48,22 +49,30 @@ let resolver: NameResolver | undefined;
 export const methods = {
   display: (mail: { text: string | null; html: string | null }): Display => displayOf(mail.text, mail.html),
 
-  async file(mail: { path: string; envelope: Envelope }): Promise<ReadMail> {
+  async file(mail: { path: string; envelope: Envelope }): Promise<ReadMail | RejectedMail> {
     // Only createMailReader() sets it.
     resolver ??= createResolver((workerData as ReaderData).dnsServers);
-    await requireBoundedHead(mail.path);
-    await requireBoundedText(mail.path);
-    const [parts, authentication] = await Promise.all([
-      readParts(mail.path),
-      authenticateMail(mail.path, mail.envelope, resolver),
-    ]);
-    const text = parts.text?.slice(0, maxOriginalChars) ?? null;
-    const html = parts.html?.slice(0, maxOriginalChars) ?? null;
-    const isWhole = !parts.isTextCut && text === parts.text && html === parts.html;
-    const attachments = isWhole ? parts.attachments : [...parts.attachments, await theMailItself(mail.path)];
-    return { ...parts, text, html, attachments, ...displayOf(text, html), authentication };
+    return readFile(mail, resolver).catch((error: unknown) => {
+      // The same mail would fail the same way again.
+      if (error instanceof MailTooComplex) return { rejected: error.message };
+      throw error;
+    });
   },
 };
+
+async function readFile(mail: { path: string; envelope: Envelope }, dns: NameResolver): Promise<ReadMail> {
+  await requireBoundedHead(mail.path);
+  await requireBoundedText(mail.path);
+  const [parts, authentication] = await Promise.all([
+    readParts(mail.path),
+    authenticateMail(mail.path, mail.envelope, dns),
+  ]);
+  const text = parts.text?.slice(0, maxOriginalChars) ?? null;
+  const html = parts.html?.slice(0, maxOriginalChars) ?? null;
+  const isWhole = !parts.isTextCut && text === parts.text && html === parts.html;
+  const attachments = isWhole ? parts.attachments : [...parts.attachments, await theMailItself(mail.path)];
+  return { ...parts, text, html, attachments, ...displayOf(text, html), authentication };
+}
 
 function displayOf(text: string | null, htmlAsItCame: string | null): Display {
   const bounded = htmlAsItCame === null ? null : withinTags(htmlAsItCame);

@@ -1,17 +1,18 @@
 // The main thread's side of the mail thread.
 
+import type { RejectedMail } from '../providers/smtp-listener.ts';
 import { createThread } from '../thread.ts';
 import type { Envelope } from './authentication.ts';
 import type { Display, methods, ReaderData, ReadMail } from './mail-reader-thread.ts';
 
 export type { Display, ReadMail } from './mail-reader-thread.ts';
 
-/** Calls reject with ThreadBusy, ThreadFailed, or an error named as in workers/mail/parts.ts. */
+/** Calls reject with ThreadBusy or ThreadFailed. */
 export interface MailReader {
   /** The display form of a mail's text and HTML. */
   display(mail: { readonly text: string | null; readonly html: string | null }): Promise<Display>;
-  /** Parses a mail file. Its attachments are files beside it, which the caller removes. */
-  file(mail: { readonly path: string; readonly envelope: Envelope }): Promise<ReadMail>;
+  /** Parses a mail file, or rejects one that is too complex. Its attachments are files beside it, which the caller removes. */
+  file(mail: { readonly path: string; readonly envelope: Envelope }): Promise<ReadMail | RejectedMail>;
   stop(): Promise<void>;
 }
 

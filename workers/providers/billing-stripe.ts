@@ -12,8 +12,6 @@ import {
   type Order,
   type PaidPlan,
   type ProvidedSubscription,
-  UnreadableDelivery,
-  UnsignedDelivery,
 } from './billing.ts';
 
 export interface StripeSettings {
@@ -63,13 +61,149 @@ const subscriptionEvents = [
 ];
 
 export function stripeBilling(settings: StripeSettings): BillingProvider {
-  let loading: Promise<Stripe> | undefined;
+  return new StripeBilling(settings);
+}
 
-  const client = (): Promise<Stripe> => (loading ??= load(settings));
+class StripeBilling implements BillingProvider {
+  readonly #settings: StripeSettings;
+  #loading: Promise<Stripe> | undefined;
+
+  constructor(settings: StripeSettings) {
+    this.#settings = settings;
+  }
+
+  async customerFor({ id, name, email }: Parameters<BillingProvider['customerFor']>[0]): Promise<string> {
+    const customer = await this.#call((stripe) =>
+      stripe.customers.create({ name, email, metadata: { workspaceId: id } }),
+    );
+    return customer.id;
+  }
+
+  async checkout(order: Parameters<BillingProvider['checkout']>[0]): Promise<{ url: string }> {
+    const { planId, interval, workspaceId, customerId, trialEndsAt, nowMs, successUrl, cancelUrl } = order;
+    const prices = await this.#pricesOf([planId, ...order.addons].map((item) => keyOf(item, interval)));
+    const open = await this.#call((stripe) => stripe.checkout.sessions.list({ customer: customerId, status: 'open' }));
+    for (const session of open.data) await this.#call((stripe) => stripe.checkout.sessions.expire(session.id));
+    const trialEndMs = trialEndsAt === null ? 0 : Date.parse(trialEndsAt);
+    const session = await this.#call((stripe) =>
+      stripe.checkout.sessions.create({
+        mode: 'subscription',
+        customer: customerId,
+        client_reference_id: workspaceId,
+        line_items: prices.map((price) => ({ price, quantity: 1 })),
+        subscription_data: {
+          metadata: { workspaceId },
+          ...(trialEndMs - nowMs > shortestTrialMs ? { trial_end: Math.floor(trialEndMs / 1000) } : {}),
+        },
+        success_url: successUrl,
+        cancel_url: cancelUrl,
+      }),
+    );
+    return { url: session.url ?? fail('Stripe made a checkout without an address') };
+  }
+
+  async change(subscriptionId: string, order: Partial<Order>): Promise<ProvidedSubscription> {
+    const present = await this.#read(subscriptionId);
+    // We may not know yet that it has ended, because a delivery can be lost. Stripe would refuse every retry.
+    if (overStatuses.has(present.status)) return provided(present);
+    const { planId, addons: wanted, interval } = wantedOf(present, order);
+    const keys = [...(planId === undefined ? [] : [planId]), ...wanted].map((item) => keyOf(item, interval));
+    const prices = await this.#pricesOf(keys);
+    const items = itemsOf(
+      present,
+      keys.map((key, index) => ({ key, price: prices[index] ?? '' })),
+    );
+    return provided(
+      await this.#call((stripe) =>
+        stripe.subscriptions.update(subscriptionId, {
+          items,
+          proration_behavior: 'create_prorations',
+          ...(order.planId === undefined ? {} : { cancel_at_period_end: false }),
+        }),
+      ),
+    );
+  }
+
+  async cancel(subscriptionId: string, when: 'now' | 'periodEnd'): Promise<ProvidedSubscription> {
+    const present = await this.#read(subscriptionId);
+    if (overStatuses.has(present.status)) return provided(present);
+    return provided(
+      await this.#call((stripe) =>
+        when === 'now'
+          ? stripe.subscriptions.cancel(subscriptionId)
+          : stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: true }),
+      ),
+    );
+  }
+
+  async portal(customerId: string, returnUrl: string): Promise<{ url: string }> {
+    const { url } = await this.#call((stripe) =>
+      stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl }),
+    );
+    return { url };
+  }
+
+  async invoices(customerId: string, limit: number): Promise<Invoice[]> {
+    const { data } = await this.#call((stripe) => stripe.invoices.list({ customer: customerId, limit }));
+    return data.map(invoiceOf);
+  }
+
+  async verify({
+    body,
+    signature,
+    nowMs,
+  }: Parameters<BillingProvider['verify']>[0]): ReturnType<BillingProvider['verify']> {
+    const { webhookSecret } = this.#settings;
+    const stripe = await this.#client();
+    try {
+      const event: unknown = stripe.webhooks.constructEvent(
+        Buffer.from(body),
+        signature,
+        webhookSecret,
+        toleranceSeconds,
+        undefined,
+        nowMs,
+      );
+      if (!isReadable(event)) return 'unreadable';
+      const subscriptionId = subscriptionIn(event);
+      if (subscriptionId === undefined) return undefined;
+      return isId(subscriptionId) ? { eventId: event.id, subscriptionId } : 'unreadable';
+    } catch (cause) {
+      if (cause instanceof stripe.errors.StripeSignatureVerificationError) return 'unsigned';
+      if (cause instanceof SyntaxError) return 'unreadable';
+      throw cause;
+    }
+  }
+
+  async subscription(subscriptionId: string): ReturnType<BillingProvider['subscription']> {
+    const subscription = await this.#read(subscriptionId);
+    const { workspaceId } = subscription.metadata;
+    return workspaceId === undefined ? undefined : { workspaceId, provided: provided(subscription) };
+  }
+
+  async liveSubscription({
+    customerId,
+    workspaceId,
+  }: {
+    customerId: string;
+    workspaceId: string;
+  }): Promise<string | undefined> {
+    const { data } = await this.#call((stripe) =>
+      stripe.subscriptions.list({ customer: customerId, limit: maxSubscriptions }),
+    );
+    const live = data.filter(
+      ({ status, metadata }) => liveStatuses.has(status) && metadata['workspaceId'] === workspaceId,
+    );
+    return live.sort((a, b) => b.created - a.created)[0]?.id;
+  }
+
+  #client(): Promise<Stripe> {
+    return (this.#loading ??= load(this.#settings));
+  }
 
   /** Calls Stripe. Its failures are never the caller's fault: our key, a missing price, Stripe itself. */
-  async function ask<Result>(call: (stripe: Stripe) => Promise<Result>): Promise<Result> {
-    const stripe = await client();
+  async #call<Result>(call: (stripe: Stripe) => Promise<Result>): Promise<Result> {
+    const stripe = await this.#client();
     try {
       return await call(stripe);
     } catch (cause) {
@@ -80,139 +214,14 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
   }
 
   /** The ids of prices, in the order of their keys. */
-  async function pricesOf(keys: readonly string[]): Promise<string[]> {
-    const found = await ask((stripe) => stripe.prices.list({ lookup_keys: [...keys], active: true }));
+  async #pricesOf(keys: readonly string[]): Promise<string[]> {
+    const found = await this.#call((stripe) => stripe.prices.list({ lookup_keys: [...keys], active: true }));
     return keys.map((key) => found.data.find((price) => price.lookup_key === key)?.id ?? missing(key));
   }
 
-  const read = (subscriptionId: string): Promise<Stripe.Subscription> =>
-    ask((stripe) => stripe.subscriptions.retrieve(subscriptionId));
-
-  return {
-    async customerFor({ id, name, email }) {
-      const customer = await ask((stripe) => stripe.customers.create({ name, email, metadata: { workspaceId: id } }));
-      return customer.id;
-    },
-
-    async checkout({
-      planId,
-      interval,
-      addons: wanted,
-      workspaceId,
-      customerId,
-      trialEndsAt,
-      nowMs,
-      successUrl,
-      cancelUrl,
-    }) {
-      const prices = await pricesOf([planId, ...wanted].map((item) => keyOf(item, interval)));
-      const open = await ask((stripe) => stripe.checkout.sessions.list({ customer: customerId, status: 'open' }));
-      for (const session of open.data) await ask((stripe) => stripe.checkout.sessions.expire(session.id));
-      const trialEndMs = trialEndsAt === null ? 0 : Date.parse(trialEndsAt);
-      const session = await ask((stripe) =>
-        stripe.checkout.sessions.create({
-          mode: 'subscription',
-          customer: customerId,
-          client_reference_id: workspaceId,
-          line_items: prices.map((price) => ({ price, quantity: 1 })),
-          subscription_data: {
-            metadata: { workspaceId },
-            ...(trialEndMs - nowMs > shortestTrialMs ? { trial_end: Math.floor(trialEndMs / 1000) } : {}),
-          },
-          success_url: successUrl,
-          cancel_url: cancelUrl,
-        }),
-      );
-      return { url: session.url ?? fail('Stripe made a checkout without an address') };
-    },
-
-    async change(subscriptionId, order) {
-      const present = await read(subscriptionId);
-      // We may not know yet that it has ended, because a delivery can be lost. Stripe would refuse every retry.
-      if (overStatuses.has(present.status)) return provided(present);
-      const { planId, addons: wanted, interval } = wantedOf(present, order);
-      const keys = [...(planId === undefined ? [] : [planId]), ...wanted].map((item) => keyOf(item, interval));
-      const prices = await pricesOf(keys);
-      const items = itemsOf(
-        present,
-        keys.map((key, index) => ({ key, price: prices[index] ?? '' })),
-      );
-      return provided(
-        await ask((stripe) =>
-          stripe.subscriptions.update(subscriptionId, {
-            items,
-            proration_behavior: 'create_prorations',
-            ...(order.planId === undefined ? {} : { cancel_at_period_end: false }),
-          }),
-        ),
-      );
-    },
-
-    async cancel(subscriptionId, when) {
-      const present = await read(subscriptionId);
-      if (overStatuses.has(present.status)) return provided(present);
-      return provided(
-        await ask((stripe) =>
-          when === 'now'
-            ? stripe.subscriptions.cancel(subscriptionId)
-            : stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: true }),
-        ),
-      );
-    },
-
-    async portal(customerId, returnUrl) {
-      const { url } = await ask((stripe) =>
-        stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl }),
-      );
-      return { url };
-    },
-
-    async invoices(customerId, limit) {
-      const { data } = await ask((stripe) => stripe.invoices.list({ customer: customerId, limit }));
-      return data.map(invoiceOf);
-    },
-
-    async verify({ body, signature, nowMs }) {
-      const stripe = await client();
-      try {
-        const event = requireReadable(
-          stripe.webhooks.constructEvent(
-            Buffer.from(body),
-            signature,
-            settings.webhookSecret,
-            toleranceSeconds,
-            undefined,
-            nowMs,
-          ),
-        );
-        const subscriptionId = subscriptionIn(event);
-        return subscriptionId === undefined
-          ? undefined
-          : { eventId: event.id, subscriptionId: requireId(subscriptionId) };
-      } catch (cause) {
-        if (cause instanceof stripe.errors.StripeSignatureVerificationError)
-          throw new UnsignedDelivery(cause.message, { cause });
-        if (cause instanceof SyntaxError) throw new UnreadableDelivery(cause.message, { cause });
-        throw cause;
-      }
-    },
-
-    async subscription(subscriptionId) {
-      const subscription = await read(subscriptionId);
-      const { workspaceId } = subscription.metadata;
-      return workspaceId === undefined ? undefined : { workspaceId, provided: provided(subscription) };
-    },
-
-    async liveSubscription({ customerId, workspaceId }) {
-      const { data } = await ask((stripe) =>
-        stripe.subscriptions.list({ customer: customerId, limit: maxSubscriptions }),
-      );
-      const live = data.filter(
-        ({ status, metadata }) => liveStatuses.has(status) && metadata['workspaceId'] === workspaceId,
-      );
-      return live.sort((a, b) => b.created - a.created)[0]?.id;
-    },
-  };
+  #read(subscriptionId: string): Promise<Stripe.Subscription> {
+    return this.#call((stripe) => stripe.subscriptions.retrieve(subscriptionId));
+  }
 }
 
 async function load({ secretKey, apiUrl, timeoutMs = defaultTimeoutMs }: StripeSettings): Promise<Stripe> {
@@ -239,17 +248,13 @@ function subscriptionIn(event: Stripe.Event): string | undefined {
 }
 
 /** The library parses signed content without validating it. */
-function requireReadable(event: Stripe.Event): Stripe.Event {
+function isReadable(event: unknown): event is Stripe.Event {
   const { id, type, data }: { id?: unknown; type?: unknown; data?: { object?: unknown } | null } = event ?? {};
-  if (typeof type !== 'string' || typeof data?.object !== 'object' || data.object === null)
-    throw new UnreadableDelivery('an event has a type and an object');
-  requireId(id);
-  return event;
+  return typeof type === 'string' && typeof data?.object === 'object' && data.object !== null && isId(id);
 }
 
-function requireId(id: unknown): string {
-  if (typeof id !== 'string' || id === '') throw new UnreadableDelivery('an event must name its object by a string id');
-  return id;
+function isId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '';
 }
 
 /** The items to pay for after these changes to the current ones. */

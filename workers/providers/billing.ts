@@ -2,6 +2,7 @@
 // signed events. A service without one moves no money.
 
 import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/workspace/subscriptions.ts';
+import { Unavailable } from '../failures.ts';
 
 export type PaidPlan = 'chat' | 'support' | 'business';
 
@@ -66,30 +67,20 @@ export interface BillingProvider {
   /** The latest ones, newest first. */
   invoices(customerId: string, limit: number): Promise<Invoice[]>;
   /**
-   * The subscription that a signed delivery is about; undefined if none. Rejects with UnsignedDelivery,
-   * UnreadableDelivery.
+   * The subscription that a signed delivery is about; undefined if none. `unsigned`: not signed by the provider, or too
+   * long ago. `unreadable`: signed, but not of a documented form.
    */
   verify(delivery: {
     body: Uint8Array;
     signature: string;
     nowMs: number;
-  }): Promise<{ eventId: string; subscriptionId: string } | undefined>;
+  }): Promise<{ eventId: string; subscriptionId: string } | 'unsigned' | 'unreadable' | undefined>;
   /** Its current state; undefined if it belongs to no workspace of any of our servers. */
   subscription(subscriptionId: string): Promise<{ workspaceId: string; provided: ProvidedSubscription } | undefined>;
   /** The newest subscription that the customer pays for, or has on trial, for this workspace. */
   liveSubscription(of: { customerId: string; workspaceId: string }): Promise<string | undefined>;
 }
 
-export class BillingUnavailable extends Error {
+export class BillingUnavailable extends Unavailable {
   override readonly name = 'BillingUnavailable';
-}
-
-/** Not signed by the provider, or too long ago. */
-export class UnsignedDelivery extends Error {
-  override readonly name = 'UnsignedDelivery';
-}
-
-/** Signed by the provider, but not of a documented form. */
-export class UnreadableDelivery extends Error {
-  override readonly name = 'UnreadableDelivery';
 }

@@ -88,7 +88,7 @@ export function simulatedCarrier(options: { outboxFolder: string }): Carrier {
         ? { state: 'taken' }
         : { state: 'bought', providerDidId: `SIM${digestOf(e164).toString('hex').slice(0, 24)}` };
     },
-    async giveBack() {},
+    async releaseIfBought() {},
     release: async (providerDidId) => `${providerDidId} is back in the simulated pool`,
     steer: async (call, order) => `${call.carrierCallId}: ${order.kind}`,
     sendSms: (sms) => leave(sms, 'sms'),

@@ -5,11 +5,17 @@ import { fetch } from 'undici';
 import type { NumberingPlan } from '../numbering-plan.ts';
 import {
   type AvailableNumber,
+  type CallOrder,
+  type CarriedCall,
   type Carrier,
+  type CarrierHooks,
   CarrierRefused,
   CarrierUnavailable,
+  type NumberKind,
   type NumberSearch,
+  type OutgoingSms,
   type Purchase,
+  type SpokenMessage,
 } from './carrier.ts';
 import { hookUrl, spokenTwiml, twilioHooks, twimlOf } from './carrier-twilio-hooks.ts';
 
@@ -51,12 +57,20 @@ interface TwilioNumber {
 }
 
 export function twilioCarrier(settings: TwilioSettings): Carrier {
-  const { accountSid, authToken, numberingPlan } = settings;
-  const account = `${settings.apiUrl}/2010-04-01/Accounts/${accountSid}`;
-  const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
-  const prices = new Map<string, { untilMs: number; byType: Promise<ReadonlyMap<string, string>> }>();
+  return new TwilioCarrier(settings);
+}
 
-  async function ask(
+/** Twilio's REST API. Its failures that are not the request's fault are CarrierUnavailable. */
+class TwilioApi {
+  readonly #authorization: string;
+  readonly #timeoutMs: number;
+
+  constructor({ accountSid, authToken, timeoutMs = defaultTimeoutMs }: TwilioSettings) {
+    this.#authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async request(
     method: 'GET' | 'POST' | 'DELETE',
     url: string,
     form?: Readonly<Record<string, string>>,
@@ -65,9 +79,9 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
     try {
       const response = await fetch(url, {
         method,
-        headers: { Authorization: authorization, Accept: 'application/json' },
+        headers: { Authorization: this.#authorization, Accept: 'application/json' },
         redirect: 'error',
-        signal: AbortSignal.timeout(settings.timeoutMs ?? defaultTimeoutMs),
+        signal: AbortSignal.timeout(this.#timeoutMs),
         ...(form === undefined ? {} : { body: new URLSearchParams(form) }),
       });
       const text = await response.text();
@@ -81,36 +95,153 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
     return answer;
   }
 
-  async function askFor<Body>(url: string): Promise<Body | undefined> {
-    const answer = await ask('GET', url);
+  /** Undefined if there is no such resource. */
+  async read<Body>(url: string): Promise<Body | undefined> {
+    const answer = await this.request('GET', url);
     if (answer.status === 404) return undefined;
     if (answer.status !== 200)
       throw new CarrierUnavailable(`Twilio answered ${answer.status}: ${problemOf(answer).message}`);
     // The documented shape of this resource.
     return answer.body as Body;
   }
+}
 
-  /** Monthly prices in US dollars by type of number. */
-  function pricesIn(country: string): Promise<ReadonlyMap<string, string>> {
-    const kept = prices.get(country);
+/** Monthly prices of numbers in US dollars. */
+class TwilioPrices {
+  readonly #api: TwilioApi;
+  readonly #url: string;
+  readonly #byCountry = new Map<string, { untilMs: number; byType: Promise<ReadonlyMap<string, string>> }>();
+
+  constructor(api: TwilioApi, { pricingUrl }: TwilioSettings) {
+    this.#api = api;
+    this.#url = pricingUrl;
+  }
+
+  /** By type of number. */
+  of(country: string): Promise<ReadonlyMap<string, string>> {
+    const kept = this.#byCountry.get(country);
     if (kept !== undefined && kept.untilMs > performance.now()) return kept.byType;
-    const byType = askFor<{
-      phone_number_prices: { number_type?: string; type?: string; current_price: string | number }[];
-    }>(`${settings.pricingUrl}/v1/PhoneNumbers/Countries/${country}`).then(
-      (found) =>
-        new Map(
-          (found?.phone_number_prices ?? []).map((price) => [
-            price.number_type ?? price.type ?? '',
-            Number(price.current_price).toFixed(2),
-          ]),
-        ),
-    );
-    prices.set(country, { untilMs: performance.now() + pricesKeptMs, byType });
-    byType.catch(() => prices.delete(country));
+    const byType = this.#read(country);
+    this.#byCountry.set(country, { untilMs: performance.now() + pricesKeptMs, byType });
+    byType.catch(() => this.#byCountry.delete(country));
     return byType;
   }
 
-  async function countryOf(wanted: NumberSearch): Promise<string | undefined> {
+  async #read(country: string): Promise<ReadonlyMap<string, string>> {
+    const found = await this.#api.read<{
+      phone_number_prices: { number_type?: string; type?: string; current_price: string | number }[];
+    }>(`${this.#url}/v1/PhoneNumbers/Countries/${country}`);
+    return new Map(
+      (found?.phone_number_prices ?? []).map((price) => [
+        price.number_type ?? price.type ?? '',
+        Number(price.current_price).toFixed(2),
+      ]),
+    );
+  }
+}
+
+class TwilioCarrier implements Carrier {
+  readonly provider = 'twilio';
+  readonly hooks: CarrierHooks;
+  readonly #settings: TwilioSettings;
+  readonly #api: TwilioApi;
+  readonly #prices: TwilioPrices;
+  /** The address of our account's resources. */
+  readonly #account: string;
+
+  constructor(settings: TwilioSettings) {
+    const { accountSid, authToken, baseUrl } = settings;
+    this.#settings = settings;
+    this.#api = new TwilioApi(settings);
+    this.#prices = new TwilioPrices(this.#api, settings);
+    this.#account = `${settings.apiUrl}/2010-04-01/Accounts/${accountSid}`;
+    this.hooks = twilioHooks({ accountSid, authToken, baseUrl });
+  }
+
+  async search(wanted: NumberSearch): Promise<AvailableNumber[]> {
+    const country = await this.#countryOf(wanted);
+    if (country === undefined) return [];
+    for (const type of typesOf[wanted.kind]) {
+      const numbers = await this.#listNumbers(country, type, wanted);
+      if (numbers === undefined || numbers.length === 0) continue;
+      const monthlyCost = (await this.#prices.of(country)).get(priceTypes[type]) ?? '';
+      return numbers
+        .filter(({ phone_number }) => !wanted.isHeld(phone_number))
+        .slice(0, wanted.limit)
+        .map((number) => ({
+          e164: number.phone_number,
+          monthlyCost,
+          locality: localityOf(number, wanted.kind),
+        }));
+    }
+    return [];
+  }
+
+  async buy({ e164, label }: { readonly e164: string; readonly label: string }): Promise<Purchase> {
+    const { baseUrl } = this.#settings;
+    const answer = await this.#api.request('POST', `${this.#account}/IncomingPhoneNumbers.json`, {
+      PhoneNumber: e164,
+      FriendlyName: label,
+      VoiceUrl: hookUrl(baseUrl, 'voice'),
+      VoiceMethod: 'POST',
+      StatusCallback: hookUrl(baseUrl, 'status'),
+      StatusCallbackMethod: 'POST',
+    });
+    if (answer.status < 300) return { state: 'bought', providerDidId: sidOf(answer) };
+    const { code, message } = problemOf(answer);
+    return code === codes.notAvailable ? { state: 'taken' } : { state: 'refused', reason: message };
+  }
+
+  async releaseIfBought({ e164, label }: { readonly e164: string; readonly label: string }): Promise<void> {
+    const query = new URLSearchParams({ PhoneNumber: e164, FriendlyName: label });
+    const found = await this.#api.read<{ incoming_phone_numbers: { sid: string; friendly_name: string }[] }>(
+      `${this.#account}/IncomingPhoneNumbers.json?${query}`,
+    );
+    for (const number of found?.incoming_phone_numbers ?? [])
+      if (number.friendly_name === label) await this.release(number.sid);
+  }
+
+  async release(providerDidId: string): Promise<string> {
+    const answer = await this.#api.request('DELETE', `${this.#account}/IncomingPhoneNumbers/${providerDidId}.json`);
+    if (answer.status < 300) return `${providerDidId} released`;
+    if (answer.status === 404) return `${providerDidId} was released before`;
+    throw refusedBy(answer);
+  }
+
+  async steer(call: CarriedCall, order: CallOrder): Promise<string> {
+    const { carrierCallId } = call;
+    const form: Record<string, string> =
+      order.kind === 'hangup' ? { Status: 'completed' } : { Twiml: twimlOf(this.#settings.baseUrl, call, order) };
+    const answer = await this.#api.request('POST', `${this.#account}/Calls/${carrierCallId}.json`, form);
+    if (answer.status < 300) return `${carrierCallId} updated`;
+    const { code, message } = problemOf(answer);
+    if (answer.status === 404 || code === codes.callNotInProgress) return `${carrierCallId} is over: ${message}`;
+    throw refusedBy(answer);
+  }
+
+  async sendSms({ to, body }: OutgoingSms): Promise<string> {
+    const { smsFrom } = this.#settings;
+    if (smsFrom === null) throw new CarrierRefused('TWILIO_SMS_FROM is not set');
+    const sender = smsFrom.startsWith('MG') ? { MessagingServiceSid: smsFrom } : { From: smsFrom };
+    const answer = await this.#api.request('POST', `${this.#account}/Messages.json`, { To: to, Body: body, ...sender });
+    if (answer.status < 300) return sidOf(answer);
+    throw refusedBy(answer);
+  }
+
+  async speak(message: SpokenMessage): Promise<string> {
+    const { voiceFrom } = this.#settings;
+    if (voiceFrom === null) throw new CarrierRefused('TWILIO_VOICE_FROM is not set');
+    const answer = await this.#api.request('POST', `${this.#account}/Calls.json`, {
+      To: message.to,
+      From: voiceFrom,
+      Twiml: spokenTwiml(message),
+    });
+    if (answer.status < 300) return sidOf(answer);
+    throw refusedBy(answer);
+  }
+
+  async #countryOf(wanted: NumberSearch): Promise<string | undefined> {
+    const { numberingPlan } = this.#settings;
     if (wanted.kind === 'tollfree') return 'US';
     if (wanted.areaCode === undefined) return defaultCountry;
     if (wanted.kind === 'international') return numberingPlan.countryOfCallingCode(wanted.areaCode);
@@ -118,123 +249,35 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
     return (await numberingPlan.countryOf(`+1${wanted.areaCode}2345678`)) ?? 'US';
   }
 
-  async function listNumbers(country: string, type: string, wanted: NumberSearch): Promise<TwilioNumber[] | undefined> {
+  async #listNumbers(country: string, type: string, wanted: NumberSearch): Promise<TwilioNumber[] | undefined> {
     const query = new URLSearchParams({ VoiceEnabled: 'true', PageSize: String(wanted.limit) });
     if (wanted.areaCode !== undefined && wanted.kind !== 'international') query.set('AreaCode', wanted.areaCode);
-    return (
-      await askFor<{ available_phone_numbers: TwilioNumber[] }>(
-        `${account}/AvailablePhoneNumbers/${country}/${type}.json?${query}`,
-      )
-    )?.available_phone_numbers;
+    const url = `${this.#account}/AvailablePhoneNumbers/${country}/${type}.json?${query}`;
+    return (await this.#api.read<{ available_phone_numbers: TwilioNumber[] }>(url))?.available_phone_numbers;
   }
-
-  async function steerCall(carrierCallId: string, form: Readonly<Record<string, string>>): Promise<string> {
-    const answer = await ask('POST', `${account}/Calls/${carrierCallId}.json`, form);
-    if (answer.status < 300) return `${carrierCallId} updated`;
-    const { code, message } = problemOf(answer);
-    if (answer.status === 404 || code === codes.callNotInProgress) return `${carrierCallId} is over: ${message}`;
-    throw new CarrierRefused(`Twilio refused: ${message}`);
-  }
-
-  return {
-    provider: 'twilio',
-
-    async search(wanted) {
-      const country = await countryOf(wanted);
-      if (country === undefined) return [];
-      // Not every country sells local numbers.
-      const types =
-        wanted.kind === 'tollfree'
-          ? (['TollFree'] as const)
-          : wanted.kind === 'local'
-            ? (['Local'] as const)
-            : (['Local', 'Mobile', 'National'] as const);
-      for (const type of types) {
-        const numbers = await listNumbers(country, type, wanted);
-        if (numbers === undefined || numbers.length === 0) continue;
-        const monthlyCost = (await pricesIn(country)).get(priceTypes[type]) ?? '';
-        return numbers
-          .filter(({ phone_number }) => !wanted.isHeld(phone_number))
-          .slice(0, wanted.limit)
-          .map(
-            (number): AvailableNumber => ({
-              e164: number.phone_number,
-              monthlyCost,
-              locality: localityOf(number, wanted.kind),
-            }),
-          );
-      }
-      return [];
-    },
-
-    async buy({ e164, label }): Promise<Purchase> {
-      const answer = await ask('POST', `${account}/IncomingPhoneNumbers.json`, {
-        PhoneNumber: e164,
-        FriendlyName: label,
-        VoiceUrl: hookUrl(settings.baseUrl, 'voice'),
-        VoiceMethod: 'POST',
-        StatusCallback: hookUrl(settings.baseUrl, 'status'),
-        StatusCallbackMethod: 'POST',
-      });
-      if (answer.status < 300) return { state: 'bought', providerDidId: (answer.body as { sid: string }).sid };
-      const { code, message } = problemOf(answer);
-      return code === codes.notAvailable ? { state: 'taken' } : { state: 'refused', reason: message };
-    },
-
-    async giveBack({ e164, label }) {
-      const query = new URLSearchParams({ PhoneNumber: e164, FriendlyName: label });
-      const found = await askFor<{ incoming_phone_numbers: { sid: string; friendly_name: string }[] }>(
-        `${account}/IncomingPhoneNumbers.json?${query}`,
-      );
-      for (const number of found?.incoming_phone_numbers ?? [])
-        if (number.friendly_name === label) await this.release(number.sid);
-    },
-
-    async release(providerDidId) {
-      const answer = await ask('DELETE', `${account}/IncomingPhoneNumbers/${providerDidId}.json`);
-      if (answer.status < 300) return `${providerDidId} released`;
-      if (answer.status === 404) return `${providerDidId} was released before`;
-      throw new CarrierRefused(`Twilio refused: ${problemOf(answer).message}`);
-    },
-
-    steer(call, order) {
-      return steerCall(
-        call.carrierCallId,
-        order.kind === 'hangup' ? { Status: 'completed' } : { Twiml: twimlOf(settings.baseUrl, call, order) },
-      );
-    },
-
-    async sendSms(sms) {
-      if (settings.smsFrom === null) throw new CarrierRefused('TWILIO_SMS_FROM is not set');
-      const sender = settings.smsFrom.startsWith('MG')
-        ? { MessagingServiceSid: settings.smsFrom }
-        : { From: settings.smsFrom };
-      const answer = await ask('POST', `${account}/Messages.json`, { To: sms.to, Body: sms.body, ...sender });
-      if (answer.status < 300) return (answer.body as { sid: string }).sid;
-      throw new CarrierRefused(`Twilio refused: ${problemOf(answer).message}`);
-    },
-
-    async speak(message) {
-      if (settings.voiceFrom === null) throw new CarrierRefused('TWILIO_VOICE_FROM is not set');
-      const answer = await ask('POST', `${account}/Calls.json`, {
-        To: message.to,
-        From: settings.voiceFrom,
-        Twiml: spokenTwiml(message),
-      });
-      if (answer.status < 300) return (answer.body as { sid: string }).sid;
-      throw new CarrierRefused(`Twilio refused: ${problemOf(answer).message}`);
-    },
-
-    hooks: twilioHooks({ accountSid, authToken, baseUrl: settings.baseUrl }),
-  };
 }
 
+/** Not every country sells local numbers. */
+const typesOf = {
+  tollfree: ['TollFree'],
+  local: ['Local'],
+  international: ['Local', 'Mobile', 'National'],
+} as const satisfies Record<NumberKind, readonly string[]>;
 const priceTypes = { Local: 'local', TollFree: 'toll free', Mobile: 'mobile', National: 'national' } as const;
 
 function localityOf(number: TwilioNumber, kind: NumberSearch['kind']): string {
   if (kind === 'tollfree') return 'Toll-free';
   const places = [number.locality, number.region, kind === 'international' ? number.iso_country : undefined];
   return places.filter((place) => place != null && place !== '').join(', ');
+}
+
+/** The id of what a request created. */
+function sidOf({ body }: Answer): string {
+  return (body as { sid: string }).sid;
+}
+
+function refusedBy(answer: Answer): CarrierRefused {
+  return new CarrierRefused(`Twilio refused: ${problemOf(answer).message}`);
 }
 
 /** Twilio's error body: {code, message, more_info, status}. */

@@ -1,6 +1,8 @@
 // The port to a telephony carrier: numbers, calls and SMS; and the null carrier of a service without one. Events from a
 // carrier arrive by webhooks at the edge.
 
+import { Refused, Unavailable } from '../failures.ts';
+
 export type NumberKind = 'local' | 'tollfree' | 'international';
 
 export interface AvailableNumber {
@@ -85,12 +87,12 @@ export interface SpokenMessage extends OutgoingSms {
 }
 
 /** The carrier cannot be reached, does not answer in time, or rejects our credentials. A retry may help. */
-export class CarrierUnavailable extends Error {
+export class CarrierUnavailable extends Unavailable {
   override readonly name = 'CarrierUnavailable';
 }
 
 /** The carrier refused this request; a retry would not help. */
-export class CarrierRefused extends Error {
+export class CarrierRefused extends Refused {
   override readonly name = 'CarrierRefused';
 }
 
@@ -99,10 +101,10 @@ export interface Carrier {
   /** Stored with a number. */
   readonly provider: string;
   search(wanted: NumberSearch): Promise<AvailableNumber[]>;
-  /** `label` identifies the number for giveBack(). */
+  /** `label` identifies the number for releaseIfBought(). */
   buy(number: { readonly e164: string; readonly label: string }): Promise<Purchase>;
   /** Releases the number of a purchase whose outcome is unknown. */
-  giveBack(number: { readonly e164: string; readonly label: string }): Promise<void>;
+  releaseIfBought(number: { readonly e164: string; readonly label: string }): Promise<void>;
   /** Resolves to the carrier's answer, even if it no longer has the number. */
   release(providerDidId: string): Promise<string>;
   /** Resolves to the carrier's answer, even if the call is over. */
@@ -141,7 +143,7 @@ export function noCarrier(): Carrier {
     provider: 'none',
     search: unavailable,
     buy: unavailable,
-    giveBack: unavailable,
+    releaseIfBought: unavailable,
     release: refused,
     steer: refused,
     sendSms: refused,

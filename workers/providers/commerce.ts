@@ -3,6 +3,7 @@
 // rejected.
 
 import { createHmac } from 'node:crypto';
+import { Unavailable } from '../failures.ts';
 import type { Fetcher } from './fetcher.ts';
 import { placeOf } from './host-resolver.ts';
 
@@ -27,7 +28,7 @@ export interface Commerce {
   close(): Promise<void>;
 }
 
-export class CommerceUnavailable extends Error {
+export class CommerceUnavailable extends Unavailable {
   override readonly name = 'CommerceUnavailable';
 }
 

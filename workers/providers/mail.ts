@@ -5,6 +5,7 @@ import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
+import { Refused } from '../failures.ts';
 import { isPublicAddress } from './host-resolver.ts';
 import { refusesAddress } from './mail-refusal.ts';
 
@@ -42,9 +43,9 @@ export interface MailSender {
 }
 
 /** The server refuses this mail permanently. `isAddress`: because the address accepts no mail at all. */
-export class MailRefused extends Error {
+export class MailRefused extends Refused {
   override readonly name = 'MailRefused';
-  readonly isAddress: boolean;
+  override readonly isAddress: boolean;
 
   constructor(message: string, options: { isAddress: boolean; cause: unknown }) {
     super(message, { cause: options.cause });

@@ -2,6 +2,8 @@
 // bucket; either way this process receives and serves the files, so that every rule about sizes, types and headers
 // applies to both. An object is complete or not there, and never changes.
 
+import { Unavailable } from '../failures.ts';
+
 export interface ObjectStore {
   /**
    * Stores exactly `size` bytes. If `content` is shorter, longer or fails, nothing is stored. `content` may never be
@@ -24,7 +26,7 @@ export interface ObjectStore {
 }
 
 /** The disk is full or broken, or the bucket cannot be reached. May be temporary. */
-export class StorageUnavailable extends Error {
+export class StorageUnavailable extends Unavailable {
   override readonly name = 'StorageUnavailable';
 }
 

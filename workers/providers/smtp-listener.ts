@@ -8,7 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createSecureContext } from 'node:tls';
-import type { SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
+import type { SMTPServer, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 
 export interface ReceivedMail {
   /** The whole mail, in a file alone in its folder; the folder is deleted after the reply. */
@@ -46,10 +46,10 @@ export interface SmtpListenerOptions {
   /** Whether mail for this address is accepted. */
   takes(address: string): boolean;
   /**
-   * Resolves when the mail is durable. Rejects with MailNotTaken for a permanent refusal; after any other error the
-   * sender should retry.
+   * Resolves when the mail is durable, or to the reason why it will never be accepted. After an error the sender should
+   * retry.
    */
-  receive(mail: ReceivedMail): Promise<void>;
+  receive(mail: ReceivedMail): Promise<RejectedMail | undefined>;
   onError(error: unknown): void;
 }
 
@@ -61,9 +61,10 @@ export interface SmtpListener {
   close(): Promise<void>;
 }
 
-/** A retry would not help (5xx). */
-export class MailNotTaken extends Error {
-  override readonly name = 'MailNotTaken';
+/** A mail that will never be accepted (5xx). */
+export interface RejectedMail {
+  /** The reason, for its sender. */
+  readonly rejected: string;
 }
 
 /** The listener cannot start; the message describes the problem with its port or certificate. */
@@ -88,134 +89,169 @@ const closeTimeoutMs = 5000;
 /** Rejects with CannotTakeMail. */
 export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpListener> {
   await emptied(options.folder);
-  const { SMTPServer } = await import('smtp-server');
-  const underWay = new Set<Promise<void>>();
-  /** Open connections by network. */
-  const connected = new Map<string, number>();
-  const settings: SMTPServerOptions = {
-    name: options.name,
-    banner: 'Switchboard',
-    size: maxMailBytes,
-    rejectOversized: true,
-    hideENHANCEDSTATUSCODES: false,
-    // No sign-in: mail is accepted for its recipients, not for its senders.
-    disabledCommands: options.tls === undefined ? ['AUTH', 'STARTTLS'] : ['AUTH'],
-    authOptional: true,
-    disableReverseLookup: true,
-    maxClients,
-    maxRecipients,
-    socketTimeout: socketTimeoutMs,
-    closeTimeout: closeTimeoutMs,
-    logger: false,
-    ...(options.tls === undefined ? {} : await certificateOf(options.tls)),
-    onConnect({ remoteAddress }, done) {
-      done(
-        (connected.get(options.networkOf(remoteAddress)) ?? 0) > maxClientsOfNetwork
-          ? reply(421, 'too many connections from your network, try again later')
-          : null,
-      );
-    },
-    onMailFrom(_address, { remoteAddress }, done) {
-      done(
-        options.bytes?.isSpent(remoteAddress) === true
-          ? reply(452, 'too much mail from your network today, try again later')
-          : null,
-      );
-    },
-    onRcptTo({ address }, _session, done) {
-      try {
-        done(options.takes(address) ? null : reply(550, 'no such address here'));
-      } catch (error) {
-        options.onError(error);
-        done(reply(451, 'try again later'));
-      }
-    },
-    onData(stream, session, done) {
-      const taking = take(stream, session).then(
-        () => done(null, 'taken'),
-        (error: unknown) => {
-          const wentAway = hungUp.has((error as NodeJS.ErrnoException).code ?? '');
-          if (!(error instanceof MailNotTaken) && !wentAway) options.onError(error);
-          done(error instanceof MailNotTaken ? reply(554, error.message) : reply(451, 'try again later'));
-        },
-      );
-      underWay.add(taking);
-      void taking.finally(() => underWay.delete(taking));
-    },
-  };
+  const library = await import('smtp-server');
+  const certificate = options.tls === undefined ? undefined : await certificateOf(options.tls);
+  const listener = new Listener(library, options, certificate);
+  await listener.listen();
+  return listener;
+}
 
-  async function take(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
-    const folder = await mkdtemp(join(options.folder, 'mail-'));
+class Listener implements SmtpListener {
+  readonly #options: SmtpListenerOptions;
+  readonly #server: SMTPServer;
+  readonly #underWay = new Set<Promise<void>>();
+  /** Open connections by network. */
+  readonly #connected = new Map<string, number>();
+  #isListening = false;
+
+  constructor(
+    library: { readonly SMTPServer: typeof SMTPServer },
+    options: SmtpListenerOptions,
+    certificate: { cert: Buffer; key: Buffer } | undefined,
+  ) {
+    this.#options = options;
+    this.#server = new library.SMTPServer({
+      name: options.name,
+      banner: 'Switchboard',
+      size: maxMailBytes,
+      rejectOversized: true,
+      hideENHANCEDSTATUSCODES: false,
+      // No sign-in: mail is accepted for its recipients, not for its senders.
+      disabledCommands: options.tls === undefined ? ['AUTH', 'STARTTLS'] : ['AUTH'],
+      authOptional: true,
+      disableReverseLookup: true,
+      maxClients,
+      maxRecipients,
+      socketTimeout: socketTimeoutMs,
+      closeTimeout: closeTimeoutMs,
+      logger: false,
+      ...certificate,
+      onConnect: ({ remoteAddress }, done) => done(this.#refusedConnection(remoteAddress)),
+      onMailFrom: (_address, { remoteAddress }, done) => done(this.#refusedSender(remoteAddress)),
+      onRcptTo: ({ address }, _session, done) => done(this.#refusedRecipient(address)),
+      onData: (stream, session, done) => this.#take(stream, session, done),
+    });
+    this.#server.server.on('connection', (socket: Socket) => this.#count(socket));
+    this.#server.on('error', (error: Error & { readonly remoteAddress?: string; readonly meta?: unknown }) => {
+      // An error that names its sender belongs to that connection: it broke off, or offered no TLS version of ours.
+      const isOfSender = error.remoteAddress !== undefined || error.meta !== undefined;
+      if (this.#isListening && !isOfSender) options.onError(error);
+    });
+  }
+
+  /** Rejects with CannotTakeMail. */
+  listen(): Promise<void> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      const failed = (cause: Error): void =>
+        reject(new CannotTakeMail(`cannot take mail on ${host}, port ${port}: ${cause.message}`, { cause }));
+      this.#server.server.once('error', failed);
+      this.#server.listen(port, host, () => {
+        this.#server.server.off('error', failed);
+        this.#isListening = true;
+        resolve();
+      });
+    });
+  }
+
+  get port(): number {
+    // A listening TCP server has an address with a port.
+    return (this.#server.server.address() as AddressInfo).port;
+  }
+
+  async reloadCertificate(): Promise<void> {
+    const { tls } = this.#options;
+    if (tls !== undefined) this.#server.updateSecureContext(await certificateOf(tls));
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await Promise.all([...this.#underWay]);
+    await closed;
+  }
+
+  #count(socket: Socket): void {
+    const network = this.#options.networkOf(socket.remoteAddress ?? '');
+    this.#connected.set(network, this.#connectedOf(network) + 1);
+    const ending = setTimeout(() => socket.destroy(), this.#options.sessionMs ?? maxSessionMs).unref();
+    socket.once('close', () => {
+      clearTimeout(ending);
+      const left = this.#connectedOf(network) - 1;
+      if (left <= 0) this.#connected.delete(network);
+      else this.#connected.set(network, left);
+    });
+  }
+
+  #connectedOf(network: string): number {
+    return this.#connected.get(network) ?? 0;
+  }
+
+  #refusedConnection(remoteAddress: string): Error | null {
+    return this.#connectedOf(this.#options.networkOf(remoteAddress)) > maxClientsOfNetwork
+      ? reply(421, 'too many connections from your network, try again later')
+      : null;
+  }
+
+  #refusedSender(remoteAddress: string): Error | null {
+    return this.#options.bytes?.isSpent(remoteAddress) === true
+      ? reply(452, 'too much mail from your network today, try again later')
+      : null;
+  }
+
+  #refusedRecipient(address: string): Error | null {
+    try {
+      return this.#options.takes(address) ? null : reply(550, 'no such address here');
+    } catch (error) {
+      this.#options.onError(error);
+      return reply(451, 'try again later');
+    }
+  }
+
+  #take(
+    stream: SMTPServerDataStream,
+    session: SMTPServerSession,
+    done: (error?: Error | null, message?: string) => void,
+  ): void {
+    const taking = this.#receive(stream, session).then(
+      (rejection) => (rejection === undefined ? done(null, 'taken') : done(reply(554, rejection.rejected))),
+      (error: unknown) => {
+        const wentAway = hungUp.has((error as NodeJS.ErrnoException).code ?? '');
+        if (!wentAway) this.#options.onError(error);
+        done(reply(451, 'try again later'));
+      },
+    );
+    this.#underWay.add(taking);
+    void taking.finally(() => this.#underWay.delete(taking));
+  }
+
+  async #receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<RejectedMail | undefined> {
+    const folder = await mkdtemp(join(this.#options.folder, 'mail-'));
     const path = join(folder, 'mail.eml');
     try {
       const file = createWriteStream(path);
       try {
         await pipeline(stream, bounded, file);
       } finally {
-        // A mail that is broken off counts as far as it came.
-        options.bytes?.took(session.remoteAddress, file.bytesWritten);
+        // Of a mail that breaks off, the bytes that arrived are counted.
+        this.#options.bytes?.took(session.remoteAddress, file.bytesWritten);
       }
       // The library itself replies to an oversized mail.
-      if (stream.sizeExceeded) return;
+      if (stream.sizeExceeded) return undefined;
       const sender = session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address;
-      await options.receive({
+      return await this.#options.receive({
         path,
         recipients: [...new Set(session.envelope.rcptTo.map(({ address }) => address.toLowerCase()))],
         envelope: {
           remoteAddress: session.remoteAddress,
           helo: session.hostNameAppearsAs,
           sender,
-          receiver: options.name,
+          receiver: this.#options.name,
         },
       });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   }
-
-  const server = new SMTPServer(settings);
-  server.server.on('connection', (socket: Socket) => {
-    const network = options.networkOf(socket.remoteAddress ?? '');
-    connected.set(network, (connected.get(network) ?? 0) + 1);
-    const ending = setTimeout(() => socket.destroy(), options.sessionMs ?? maxSessionMs).unref();
-    socket.once('close', () => {
-      clearTimeout(ending);
-      const left = (connected.get(network) ?? 1) - 1;
-      if (left === 0) connected.delete(network);
-      else connected.set(network, left);
-    });
-  });
-  let isListening = false;
-  server.on('error', (error: Error & { readonly remoteAddress?: string; readonly meta?: unknown }) => {
-    // Before startup finishes, the caller handles it. An error that names its sender belongs to that connection: it
-    // broke off, or offered no TLS version of ours.
-    const isOfSender = error.remoteAddress !== undefined || error.meta !== undefined;
-    if (isListening && !isOfSender) options.onError(error);
-  });
-  await new Promise<void>((resolve, reject) => {
-    const failed = (cause: Error): void =>
-      reject(
-        new CannotTakeMail(`cannot take mail on ${options.host}, port ${options.port}: ${cause.message}`, { cause }),
-      );
-    server.server.once('error', failed);
-    server.listen(options.port, options.host, () => {
-      server.server.off('error', failed);
-      isListening = true;
-      resolve();
-    });
-  });
-  return {
-    // A listening TCP server has an address with a port.
-    port: (server.server.address() as AddressInfo).port,
-    async reloadCertificate() {
-      if (options.tls !== undefined) server.updateSecureContext(await certificateOf(options.tls));
-    },
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      await Promise.all([...underWay]);
-      await closed;
-    },
-  };
 }
 
 async function certificateOf({ certFile, keyFile }: CertificateFiles): Promise<{ cert: Buffer; key: Buffer }> {

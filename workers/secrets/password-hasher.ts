@@ -3,6 +3,7 @@
 // requests delays only itself.
 
 import argon2 from 'argon2';
+import { Unavailable } from '../failures.ts';
 
 export interface PasswordHasher {
   /**
@@ -14,8 +15,9 @@ export interface PasswordHasher {
   verify(hash: string | undefined, password: string, asker?: string): Promise<boolean>;
 }
 
-export class HasherBusy extends Error {
+export class HasherBusy extends Unavailable {
   override readonly name = 'HasherBusy';
+  override readonly isOverload = true;
 }
 
 /** OWASP's recommended minimum for argon2id. */

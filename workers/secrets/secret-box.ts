@@ -3,6 +3,7 @@
 // that one secret's row cannot replace another's.
 
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { Unavailable } from '../failures.ts';
 
 export interface SecretBox {
   /** `about` names the owner and the secret, such as `<workspaceId>:inbound-email`; opening needs the same. */
@@ -14,7 +15,7 @@ export interface SecretBox {
 }
 
 /** Sealed with another key or for another purpose, or damaged. */
-export class SecretUnreadable extends Error {
+export class SecretUnreadable extends Unavailable {
   override readonly name = 'SecretUnreadable';
 }
 

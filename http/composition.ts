@@ -1,0 +1,570 @@
+// Makes every part once and hands it to those that use it. Starts nothing. Called by serve.ts.
+
+import { join, resolve } from 'node:path';
+import { Directory, type DirectoryOptions, type WorkspaceFiles } from '../engine/directory/directory.ts';
+import { deadlineCommands, outboxJobs } from '../engine/jobs.ts';
+import { Ingestion } from '../engine/knowledge/ingestion.ts';
+import { bounceLabel } from '../engine/mail/inbound-addresses.ts';
+import { hostOf } from '../engine/mail-addresses.ts';
+import { Checkpoints } from '../engine/runtime/checkpoints.ts';
+import { type Clock, systemClock } from '../engine/runtime/clock.ts';
+import { Engine } from '../engine/runtime/engine.ts';
+import { createIds, type FillRandom, type Ids } from '../engine/runtime/ids.ts';
+import type { Log } from '../engine/runtime/log.ts';
+import { isLastAttempt, type OutboxItem, type OutboxJobs } from '../engine/runtime/outbox.ts';
+import { type SliceLengths, Slices } from '../engine/runtime/slices.ts';
+import { Turns } from '../engine/runtime/turns.ts';
+import type { Workspace } from '../engine/runtime/workspace.ts';
+import { isActive } from '../engine/workspace/roster.ts';
+import type { SyncToDisk } from '../store/database.ts';
+import { oldestQueuedOutboxAt } from '../store/runtime/outbox.ts';
+import { allAgents } from '../store/workspace/agents.ts';
+import { findWorkspace } from '../store/workspace/workspaces.ts';
+import { bundleForBrowsers, bundlePages } from '../workers/browser-bundler.ts';
+import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
+import { apexDomain } from '../workers/domain-names.ts';
+import { type AttachmentSource, createAttachmentSource } from '../workers/files/attachment-source.ts';
+import { recognise } from '../workers/files/file-types.ts';
+import { createMailReader, type MailReader } from '../workers/mail/mail-reader.ts';
+import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
+import { programVersion, readProgramFile } from '../workers/program-files.ts';
+import { stripeBilling } from '../workers/providers/billing-stripe.ts';
+import { type Carrier, noCarrier } from '../workers/providers/carrier.ts';
+import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
+import { type Commerce, createCommerce } from '../workers/providers/commerce.ts';
+import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
+import { createFetcher } from '../workers/providers/fetcher.ts';
+import { dnsResolver, systemResolver } from '../workers/providers/host-resolver.ts';
+import { type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
+import type { ObjectStore } from '../workers/providers/objects.ts';
+import { withinReserve } from '../workers/providers/objects-reserve.ts';
+import { openPlaces, type Places, PlacesUnusable } from '../workers/providers/places.ts';
+import { createResolver } from '../workers/providers/resolver.ts';
+import { createWebhookSender, type WebhookSender } from '../workers/providers/webhook-sender.ts';
+import { createReader, type Reader } from '../workers/reader/reader.ts';
+import { createAccessTokens } from '../workers/secrets/access-tokens.ts';
+import { createPasskeys } from '../workers/secrets/passkeys.ts';
+import { createPasswordHasher } from '../workers/secrets/password-hasher.ts';
+import { createPasswordStrength } from '../workers/secrets/password-strength.ts';
+import { createSecretBox, type SecretBox } from '../workers/secrets/secret-box.ts';
+import { createTotp } from '../workers/secrets/totp.ts';
+import { createPageFiles, type PageFiles } from './browser/page-files.ts';
+import { createWidgetFiles, type WidgetFiles } from './browser/widget-files.ts';
+import { hostKeyOf } from './delivery/mail-out.ts';
+import { type OutsideParts, outsidePorts } from './delivery/ports.ts';
+import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
+import { networkOf } from './limits/network-address.ts';
+import { SignInGuard } from './limits/sign-in-guard.ts';
+import { Pipeline } from './pipeline/pipeline.ts';
+import { type Config, ConfigError, ceilingsOf } from './process/config.ts';
+import { DiskReserve } from './process/disk-reserve.ts';
+import { FolderFaults, requireDirectory, requireKnown } from './process/folder-faults.ts';
+import { type FolderKeys, takeKeys } from './process/folder-keys.ts';
+import { createLog } from './process/log.ts';
+import { createMetrics, type Metrics } from './process/metrics.ts';
+import { StorageWatch } from './process/storage-watch.ts';
+import type { Route } from './route.ts';
+import { systemRoutes } from './routes/system.ts';
+import { apiRoutes } from './routes.ts';
+import type { Services } from './services.ts';
+import { createExportLinks } from './signed/export-links.ts';
+import { createRegistrationCodes } from './signed/registration-codes.ts';
+import { SignInSteps } from './signed/sign-in-steps.ts';
+import { createUploadLinks } from './signed/upload-links.ts';
+import { createVisitorTokens } from './signed/visitor-tokens.ts';
+import { Sockets } from './sockets/sockets.ts';
+import { createVisitorPlaces } from './visitor-places.ts';
+import { sendWebhook } from './webhooks/sending.ts';
+
+/** Everything but `config` has a default; tests replace the parts that they watch. */
+export interface ComposeOptions extends KnowledgeOptions {
+  readonly config: Config;
+  readonly log?: Log;
+  readonly clock?: Clock;
+  readonly fillRandom?: FillRandom;
+  readonly random?: () => number;
+  readonly syncToDisk?: SyncToDisk;
+  readonly mail?: MailSender;
+  readonly checkpointer?: Checkpointer;
+  readonly reader?: Reader;
+  /** Frames of 4 KiB in a log before it is copied back. */
+  readonly logFrameLimit?: number;
+  readonly sliceLengths?: SliceLengths;
+  readonly emailDomains?: EmailDomainProvider;
+  /** Check every reply against its route's declaration. For tests. */
+  readonly checkReplies?: boolean;
+  /** How long a shop may take to answer what it knows of a customer. */
+  readonly commerceTimeoutMs?: number;
+  /** `npm run dev` bundles them again after each change. */
+  readonly pageFiles?: PageFiles;
+  readonly widgetFiles?: WidgetFiles;
+  /** The disk refused to sync; by default the process ends. */
+  readonly onSyncFailed?: (error: Error) => void;
+}
+
+/** Every part, made and connected, with nothing started. */
+export interface Composition {
+  readonly services: Services;
+  readonly engine: Engine;
+  readonly directory: Directory;
+  readonly pipeline: Pipeline;
+  readonly sockets: Sockets;
+  readonly routes: readonly Route[];
+  readonly metrics: Metrics;
+  readonly mail: MailSender;
+  readonly checkpointer: Checkpointer;
+  readonly mailReader: MailReader;
+  readonly knowledge: KnowledgeParts;
+  readonly ingestion: Ingestion;
+  readonly faults: FolderFaults;
+  readonly storage: StorageWatch;
+  /** Reported by /readyz. */
+  isReady: boolean;
+}
+
+/**
+ * Makes the parts over a data folder that this process holds. Rejects with ConfigError, DatabaseUnusable
+ * (directory.db), DataFolderUnusable.
+ */
+export async function compose(options: ComposeOptions): Promise<Composition> {
+  const ground = groundOf(options);
+  const { config, clock, log } = ground;
+  const folder = folderOf(ground, options, (figures) => metrics.observeBatch(figures));
+  const { directory, checkpointer, faults } = folder;
+  const outside = await outsideOf(ground, options);
+  const { knowledge, mail, mailReader } = outside;
+  const made: Made = { options, ground, folder, outside };
+  const engine: Engine = engineOf(made, () => ({ engine, ingestion, metrics }));
+  const ingestion = new Ingestion({ engine, ...knowledge });
+  const services: Services = servicesOf(made, { engine, sockets: () => sockets });
+  const { reader } = services;
+  const metrics: Metrics = metricsOf(services, { faults, sockets: () => sockets });
+  const storage = new StorageWatch({ objects: services.objects, clock, log });
+  const routes: readonly Route[] = [
+    ...apiRoutes,
+    ...systemRoutes({
+      routes: () => routes,
+      metrics,
+      baseUrl: config.baseUrl,
+      readPage: readProgramFile,
+      isReady: () => composition.isReady,
+      faults: () => [...faults.lines, ...storage.lines],
+    }),
+  ];
+  const pipeline = new Pipeline({ services, routes, metrics, checkReplies: options.checkReplies ?? false });
+  const sockets: Sockets = new Sockets(services, pipeline);
+  engine.onPublish((workspaceId, events) => {
+    sockets.publish(workspaceId, events);
+    reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
+  });
+  const parts = { services, engine, directory, pipeline, sockets, routes, metrics, faults, storage, ingestion };
+  const composition: Composition = { ...parts, mail, checkpointer, mailReader, knowledge, isReady: false };
+  return composition;
+}
+
+/** What is made before the engine. */
+interface Made {
+  readonly options: ComposeOptions;
+  readonly ground: Ground;
+  readonly folder: Folder;
+  readonly outside: Outside;
+}
+
+/** `later`: what is made with the engine, and called once it runs. */
+function engineOf(
+  { ground, folder, outside }: Made,
+  later: () => { engine: Engine; ingestion: Ingestion; metrics: Metrics },
+): Engine {
+  const { embedder } = outside.services;
+  const jobs = outboxJobs(outsidePorts(outsideParts({ ground, folder, outside }, later)));
+  return new Engine({
+    ...folder.ofFiles,
+    ids: ground.ids,
+    random: ground.random,
+    deadlines: deadlineCommands,
+    outbox: observed(jobs, (kind, outcome) => later().metrics.observeOutside(kind, outcome)),
+    settings: { baseUrl: ground.config.baseUrl, mailHost: ground.config.mailHost },
+    ceilings: ceilingsOf(ground.config),
+    glance: (path) => folder.checkpointer.glance({ path, model: embedder.model }),
+    isKnown: (workspaceId) => folder.directory.isWorkspace(workspaceId),
+  });
+}
+
+function servicesOf(
+  { options, ground, folder, outside }: Made,
+  { engine, sockets }: { engine: Engine; sockets: () => Sockets },
+): Services {
+  const { config, clock, ids, log, dataDir } = ground;
+  const { directory, secrets, keys } = folder;
+  const signed = signedPartsOf(config, keys.jwtSecret);
+  return {
+    ...signInPartsOf(ground, keys.jwtSecret),
+    ...signed,
+    ...outside.services,
+    ...browserFilesOf(options),
+    config,
+    clock,
+    ids,
+    log,
+    engine,
+    directory,
+    secrets,
+    recognise,
+    apexDomain,
+    reader:
+      options.reader ??
+      createReader({
+        dataDir,
+        whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs),
+      }),
+    commerce: commerceOf(config, options),
+    billingTurns: new Turns(),
+    mailPorts: {
+      engine,
+      directory,
+      ids,
+      reader: outside.mailReader,
+      objects: outside.services.objects,
+      publicUrl: (key) => signed.uploadLinks.publicUrl(key),
+      mailHost: config.mailHost,
+      networkOf,
+    },
+    dropVisitor: (workspaceId, visitorId) => sockets().dropVisitor(workspaceId, visitorId),
+    dropEnded: (workspaceId, agentId) => sockets().dropEnded(workspaceId, agentId),
+  };
+}
+
+/** The parts that all others are made with. */
+interface Ground {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: () => number;
+  readonly dataDir: string;
+}
+
+function groundOf({ config, fillRandom, ...given }: ComposeOptions): Ground {
+  const clock = given.clock ?? systemClock();
+  return {
+    config,
+    log: given.log ?? createLog(config.logLevel),
+    clock,
+    ids: createIds(clock, fillRandom),
+    random: given.random ?? Math.random,
+    dataDir: resolve(config.dataDir),
+  };
+}
+
+/** The data folder: its directory, its keys, and how its files are written. */
+interface Folder {
+  readonly directory: Directory;
+  readonly checkpointer: Checkpointer;
+  readonly keys: FolderKeys;
+  readonly secrets: SecretBox;
+  readonly faults: FolderFaults;
+  /** For the directory's file and the workspaces' files. */
+  readonly ofFiles: Omit<DirectoryOptions, 'mailFrom' | 'onBatch'> & { readonly onBatch: Metrics['observeBatch'] };
+}
+
+function folderOf(
+  { config, log, clock, random, dataDir }: Ground,
+  options: ComposeOptions,
+  onBatch: Metrics['observeBatch'],
+): Folder {
+  const checkpointer = options.checkpointer ?? createCheckpointer();
+  const checkpoints = new Checkpoints({
+    checkpoint: (path) => checkpointer.checkpoint(path),
+    log,
+    random,
+    ...(options.logFrameLimit === undefined ? {} : { frameLimit: options.logFrameLimit }),
+  });
+  const onSyncFailed =
+    options.onSyncFailed ??
+    ((error: Error): void => {
+      log.error({ err: error }, 'a write to the disk failed; stopping, since its state is unknown');
+      process.exit(1);
+    });
+  const ofFiles = {
+    dataDir,
+    clock,
+    log,
+    checkpoints,
+    slices: new Slices(options.sliceLengths),
+    onSyncFailed,
+    onBatch,
+    ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }),
+  };
+  requireDirectory(dataDir);
+  const directory = new Directory({ ...ofFiles, mailFrom: config.mailFrom });
+  const keys = keysOf(config, { dataDir, directory, log });
+  const secrets = createSecretBox(keys.secretsKey);
+  return { directory, checkpointer, keys, secrets, faults: new FolderFaults({ dataDir, log }), ofFiles };
+}
+
+/** Providers, and the threads that read what comes from outside. */
+interface Outside {
+  readonly mail: MailSender;
+  readonly mailReader: MailReader;
+  readonly knowledge: KnowledgeParts;
+  readonly attachmentSource: AttachmentSource;
+  readonly services: OutsideServices;
+}
+
+type OutsideServices = Pick<
+  Services,
+  | 'carrier'
+  | 'numberingPlan'
+  | 'embedder'
+  | 'retriever'
+  | 'crawler'
+  | 'imageSource'
+  | 'objects'
+  | 'disk'
+  | 'emailDomains'
+  | 'webhookSender'
+  | 'billing'
+  | 'visitorPlaces'
+>;
+
+/** Rejects with ConfigError. */
+async function outsideOf({ config, clock, log, dataDir }: Ground, options: ComposeOptions): Promise<Outside> {
+  const outboxFolder = join(dataDir, 'outbox');
+  const knowledge = createKnowledgeParts(config, options);
+  const { embedder, retriever, crawler, imageSource } = knowledge;
+  const disk = new DiskReserve({ folder: dataDir, reserveBytes: config.diskReserveBytes, clock, log });
+  const numberingPlan = createNumberingPlan();
+  const places = await placesOf(config);
+  return {
+    mail: options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(outboxFolder)),
+    mailReader: createMailReader({ dnsServers: config.dnsServers }),
+    knowledge,
+    attachmentSource: createAttachmentSource(knowledge.fetcher),
+    services: {
+      embedder,
+      retriever,
+      crawler,
+      imageSource,
+      disk,
+      numberingPlan,
+      objects: objectsWithin(disk, config, knowledge.objects),
+      carrier: await carrierOf(config, { numberingPlan, outboxFolder }),
+      emailDomains: options.emailDomains ?? emailDomainsOf(config),
+      webhookSender: webhookSenderOf(config),
+      billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
+      visitorPlaces: createVisitorPlaces({ places, countryHeaders: config.geo.countryHeaders }),
+    },
+  };
+}
+
+function emailDomainsOf({ emailDomainProvider, mailHost, dnsServers }: Config): EmailDomainProvider | undefined {
+  if (emailDomainProvider === 'none') return undefined;
+  return selfProvider({ mailHost, bounceLabel, resolver: createResolver(dnsServers) });
+}
+
+/** Files on the disk must leave its reserve free. */
+function objectsWithin(
+  disk: DiskReserve,
+  { storage }: Config,
+  objects: ObjectStore | undefined,
+): ObjectStore | undefined {
+  return objects !== undefined && storage.provider === 'disk' ? withinReserve(objects, () => disk.hasRoom) : objects;
+}
+
+function webhookSenderOf({ dnsServers, allowPrivateWebhooks, baseUrl }: Config): WebhookSender {
+  return createWebhookSender({
+    resolveHost: dnsServers === undefined ? systemResolver : dnsResolver(dnsServers),
+    allowPrivate: allowPrivateWebhooks,
+    userAgent: `Switchboard-Webhooks (+${baseUrl})`,
+  });
+}
+
+/** `later`: what is made with these ports. */
+function outsideParts(
+  { ground, folder, outside }: Omit<Made, 'options'>,
+  later: () => { engine: Engine; ingestion: Ingestion },
+): OutsideParts {
+  const { config, clock } = ground;
+  const { directory, secrets } = folder;
+  const { carrier, objects, emailDomains, webhookSender: sender } = outside.services;
+  const mail = {
+    sender: outside.mail,
+    secrets,
+    mailFrom: config.mailFrom,
+    hostKey: hostKeyOf(config),
+    takesReturns: config.smtp !== undefined && hostOf(config.mailFrom) === config.mailHost,
+  };
+  return {
+    clock,
+    directory,
+    secrets,
+    carrier,
+    objects,
+    emailDomains,
+    attachmentSource: outside.attachmentSource,
+    mail: () => ({ ...mail, engine: later().engine }),
+    ingestion: () => later().ingestion,
+    sendWebhook: (item) => sendWebhook({ engine: later().engine, config, secrets, clock, sender }, item),
+  };
+}
+
+type SignInParts = 'hasher' | 'strength' | 'signInGuard' | 'signInSteps' | 'passkeys' | 'totp' | 'accessTokens';
+
+function signInPartsOf({ config, clock, ids }: Ground, secret: FolderKeys['jwtSecret']): Pick<Services, SignInParts> {
+  return {
+    hasher: createPasswordHasher(),
+    strength: createPasswordStrength(),
+    signInGuard: new SignInGuard(clock, config.rateLimits),
+    signInSteps: new SignInSteps(clock, ids),
+    passkeys: createPasskeys(new URL(config.baseUrl).origin),
+    totp: createTotp(),
+    accessTokens: createAccessTokens(secret, () => clock.now()),
+  };
+}
+
+type SignedParts = 'visitorTokens' | 'exportLinks' | 'registrationCodes' | 'uploadLinks';
+
+function signedPartsOf({ baseUrl }: Config, secret: FolderKeys['jwtSecret']): Pick<Services, SignedParts> {
+  return {
+    visitorTokens: createVisitorTokens(secret),
+    exportLinks: createExportLinks(secret),
+    registrationCodes: createRegistrationCodes(secret),
+    uploadLinks: createUploadLinks({ secret, baseUrl }),
+  };
+}
+
+function browserFilesOf(options: ComposeOptions): Pick<Services, 'widgetFiles' | 'pageFiles'> {
+  return {
+    widgetFiles: options.widgetFiles ?? createWidgetFiles(bundleForBrowsers),
+    pageFiles: options.pageFiles ?? createPageFiles(bundlePages),
+  };
+}
+
+function metricsOf(
+  { engine, directory, reader, disk, clock }: Services,
+  { faults, sockets }: { faults: FolderFaults; sockets: () => Sockets },
+): Metrics {
+  return createMetrics(
+    {
+      engine: () => ({ ...engine.figures, laneDepth: engine.figures.laneDepth + directory.lane.depth }),
+      sockets: () => sockets().counts,
+      readerWaiting: () => reader.waiting,
+      outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
+      folderFaults: () => faults.count,
+      disk: () => disk,
+    },
+    { version: programVersion() },
+  );
+}
+
+/** The same jobs; reports each attempt. */
+function observed(jobs: OutboxJobs, report: (kind: string, outcome: 'sent' | 'retry' | 'failed') => void): OutboxJobs {
+  return Object.fromEntries(
+    Object.entries(jobs).map(([name, job]) => [
+      name,
+      {
+        ...job,
+        async deliver(item: OutboxItem) {
+          try {
+            const answer = await job.deliver(item);
+            report(name, 'sent');
+            return answer;
+          } catch (error) {
+            report(name, isLastAttempt(job, item, error) ? 'failed' : 'retry');
+            throw error;
+          }
+        },
+      },
+    ]),
+  );
+}
+
+/**
+ * Throws DataFolderUnusable, and closes directory.db, if it knows none of the workspaces or a key is not the one that
+ * they were served with.
+ */
+function keysOf(
+  { jwtSecret, secretsKey }: Config,
+  { dataDir, directory, log }: { dataDir: string; directory: Directory; log: Log },
+): FolderKeys {
+  try {
+    requireKnown(dataDir, directory.db);
+    return takeKeys({
+      dataDir,
+      directory: directory.db,
+      log,
+      given: { jwtSecret, secretsKey },
+      boxOf: createSecretBox,
+    });
+  } catch (error) {
+    directory.db.close();
+    throw error;
+  }
+}
+
+/** Answers the directory's sweep from the workspaces' own files. */
+export function workspaceFiles(engine: Engine): WorkspaceFiles {
+  const read = <Value>(workspaceId: string, from: (db: Workspace['db'] | undefined) => Value): Value | null => {
+    try {
+      return from(engine.workspace(workspaceId)?.db);
+    } catch {
+      // Logged where it was opened.
+      return null;
+    }
+  };
+  return {
+    emailOf: (workspaceId, agentId) =>
+      read(workspaceId, (db) =>
+        db === undefined ? undefined : allAgents(db).find((agent) => agent.id === agentId && isActive(agent))?.email,
+      ),
+    // An empty file was left by a creation that was interrupted; it is not unreadable.
+    isMade: (workspaceId) =>
+      engine.hasFile(workspaceId) && read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
+    remove: (workspaceId) => engine.discard(workspaceId),
+  };
+}
+
+/** Loads its library on first use. */
+function commerceOf(config: Config, options: ComposeOptions): Commerce {
+  const { allowPrivateWebhooks: allowPrivate, dnsServers } = config;
+  const fetcher = createFetcher({
+    allowPrivate,
+    resolveHost: dnsServers === undefined ? systemResolver : dnsResolver(dnsServers),
+    userAgent: `switchboard (+${config.baseUrl})`,
+  });
+  return createCommerce({ fetcher, allowPrivate, timeoutMs: options.commerceTimeoutMs });
+}
+
+/** Rejects with ConfigError. */
+async function placesOf({ geo }: Config): Promise<Places | undefined> {
+  if (geo.database === undefined) return undefined;
+  return openPlaces(geo.database).catch((cause: unknown): never => {
+    throw cause instanceof PlacesUnusable ? new ConfigError(`GEO_DB: ${cause.message}`) : cause;
+  });
+}
+
+async function carrierOf(
+  config: Config,
+  options: { numberingPlan: NumberingPlan; outboxFolder: string },
+): Promise<Carrier> {
+  switch (config.carrier.provider) {
+    case 'simulated':
+      return simulatedCarrier(options);
+    case 'twilio': {
+      const { twilioCarrier } = await import('../workers/providers/carrier-twilio.ts');
+      return twilioCarrier({ ...config.carrier, baseUrl: config.baseUrl, numberingPlan: options.numberingPlan });
+    }
+    case 'none':
+      return noCarrier();
+  }
+}
+
+function outboxAgeSeconds(engine: Engine, clock: Clock): number {
+  let oldest: string | undefined;
+  // Only these: reading a file from time to time would keep it from being closed as idle.
+  for (const workspace of engine.workspacesWithOutsideWork()) {
+    const at = oldestQueuedOutboxAt(workspace.db);
+    if (at !== undefined && (oldest === undefined || at < oldest)) oldest = at;
+  }
+  return oldest === undefined ? 0 : Math.max(0, (clock.now() - Date.parse(oldest)) / 1000);
+}
