@@ -45,141 +45,22 @@ export function createMetrics(
   loop: LoopDelay = monitorEventLoopDelay({ resolution: loopResolutionMs }),
 ): Metrics {
   const registry = new Registry();
-  const registers = [registry];
-  const requests = new Histogram({
-    name: 'switchboard_request_seconds',
-    help: 'Time from the last header to the reply, by operation and status.',
-    labelNames: ['operation', 'status'] as const,
-    buckets: latencyBuckets,
-    registers,
-  });
-  const ceilings = new Counter({
-    name: 'switchboard_ceilings_met_total',
-    help: 'Refusals because a limit was reached, by limit.',
-    labelNames: ['ceiling'] as const,
-    registers,
-  });
-  const commits = new Histogram({
-    name: 'switchboard_commit_seconds',
-    help: 'Time of a batch in its transaction.',
-    buckets: diskBuckets,
-    registers,
-  });
-  const syncs = new Histogram({
-    name: 'switchboard_sync_seconds',
-    help: 'Time until a batch is durable on disk.',
-    buckets: diskBuckets,
-    registers,
-  });
-  const batches = new Histogram({
-    name: 'switchboard_batch_commands',
-    help: 'Commands committed together.',
-    buckets: batchBuckets,
-    registers,
-  });
-  const commands = new Counter({
-    name: 'switchboard_commands_total',
-    help: 'Commands that entered a lane.',
-    registers,
-  });
-
+  const counters = countersIn(registry);
   loop.enable();
-  const delaySeconds = (ns: number): number => Math.max(0, ns / 1e9 - loopResolutionMs / 1000);
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  gauge('switchboard_event_loop_delay_p50_seconds', 'Median delay of the event loop since the last scrape.', () =>
-    delaySeconds(loop.percentile(50)),
-  );
-  gauge(
-    'switchboard_event_loop_delay_p99_seconds',
-    '99th percentile of the delay of the event loop since the last scrape.',
-    () => delaySeconds(loop.percentile(99)),
-  );
-  gauge('switchboard_event_loop_delay_max_seconds', 'Longest delay of the event loop since the last scrape.', () =>
-    delaySeconds(loop.max),
-  );
-  gauge('switchboard_agent_sockets', 'Open agent sockets.', () => gauges.sockets().agent);
-  gauge('switchboard_visitor_sockets', 'Open visitor sockets.', () => gauges.sockets().visitor);
-  gauge('switchboard_open_workspaces', 'Open workspace files.', () => gauges.engine().openWorkspaces);
-  gauge('switchboard_files_waiting', 'Workspace files waiting to be opened.', () => gauges.engine().filesWaiting);
-  gauge('switchboard_lane_depth', 'Commands waiting in lanes.', () => gauges.engine().laneDepth);
-  gauge('switchboard_actors', 'Actor states in memory.', () => gauges.engine().actors);
-  gauge('switchboard_reader_waiting', 'Searches and export pages waiting for the reader thread.', () =>
-    gauges.readerWaiting(),
-  );
-  gauge('switchboard_outbox_under_way', 'Outside work in progress.', () => gauges.engine().outboxUnderWay);
-  gauge('switchboard_outbox_age_seconds', 'Age of the oldest unfinished outside work in the open workspaces.', () =>
-    gauges.outboxAgeSeconds(),
-  );
-  gauge(
-    'switchboard_folder_faults',
-    'Workspaces whose file is missing or empty, that are missing in directory.db, or whose secrets were sealed with another key.',
-    () => gauges.folderFaults(),
-  );
-  gauge('switchboard_disk_free_bytes', 'Free space on the disk of the data folder.', () => gauges.disk().freeBytes);
-  gauge(
-    'switchboard_disk_reserve_reached',
-    '1 while the disk has reached its reserve and large writes are refused.',
-    () => (gauges.disk().hasRoom ? 0 : 1),
-  );
-  gauge('switchboard_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
-  gauge('switchboard_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
-  // The standard names that dashboards use, beside our earlier ones.
-  gauge('process_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
-  gauge(
-    'process_start_time_seconds',
-    'Start time of the process in seconds since 1970.',
-    () => Math.round(performance.timeOrigin) / 1000,
-  );
-  if (process.platform === 'linux')
-    gauge('process_open_fds', 'Open file descriptors, including sockets.', () => readdirSync('/proc/self/fd').length);
-  const cpuSeconds = (): number => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1e6;
-  };
-  for (const name of ['process_cpu_seconds_total', 'switchboard_cpu_seconds_total']) {
-    // The kernel counts it, so the metric is set to the total.
-    new Counter({
-      name,
-      help: 'User and system time of the process.',
-      registers,
-      collect() {
-        this.reset();
-        this.inc(cpuSeconds());
-      },
-    });
-  }
-  new Gauge({
-    name: 'switchboard_build_info',
-    help: 'Always 1; the labels name the versions.',
-    labelNames: ['version', 'node'] as const,
-    registers,
-  }).set({ version: about.version, node: process.versions.node }, 1);
-  const outside = new Counter({
-    name: 'switchboard_outside_attempts_total',
-    help: 'Attempts at outside work, by kind and outcome: sent, retry, failed.',
-    labelNames: ['kind', 'outcome'] as const,
-    registers,
-  });
-
+  addLoopGauges(registry, loop);
+  addServiceGauges(registry, gauges);
+  addProcessGauges(registry, about);
   return {
-    observeRequest: (operation, status, durationMs) => requests.observe({ operation, status }, durationMs / 1000),
-    observeCeiling: (ceiling) => ceilings.inc({ ceiling }),
+    observeRequest: (operation, status, durationMs) =>
+      counters.requests.observe({ operation, status }, durationMs / 1000),
+    observeCeiling: (ceiling) => counters.ceilings.inc({ ceiling }),
     observeBatch(figures) {
-      commits.observe(figures.commitMs / 1000);
-      syncs.observe(figures.syncMs / 1000);
-      batches.observe(figures.jobs);
-      commands.inc(figures.jobs);
+      counters.commits.observe(figures.commitMs / 1000);
+      counters.syncs.observe(figures.syncMs / 1000);
+      counters.batches.observe(figures.jobs);
+      counters.commands.inc(figures.jobs);
     },
-    observeOutside: (kind, outcome) => outside.inc({ kind, outcome }),
+    observeOutside: (kind, outcome) => counters.outside.inc({ kind, outcome }),
     async text() {
       const text = await registry.metrics();
       loop.reset();
@@ -187,4 +68,143 @@ export function createMetrics(
     },
     stop: () => loop.disable(),
   };
+}
+
+/** What is counted when it happens. */
+function countersIn(registry: Registry) {
+  const registers = [registry];
+  return {
+    requests: new Histogram({
+      name: 'switchboard_request_seconds',
+      help: 'Time from the last header to the reply, by operation and status.',
+      labelNames: ['operation', 'status'] as const,
+      buckets: latencyBuckets,
+      registers,
+    }),
+    ceilings: new Counter({
+      name: 'switchboard_ceilings_met_total',
+      help: 'Refusals because a limit was reached, by limit.',
+      labelNames: ['ceiling'] as const,
+      registers,
+    }),
+    commits: new Histogram({
+      name: 'switchboard_commit_seconds',
+      help: 'Time of a batch in its transaction.',
+      buckets: diskBuckets,
+      registers,
+    }),
+    syncs: new Histogram({
+      name: 'switchboard_sync_seconds',
+      help: 'Time until a batch is durable on disk.',
+      buckets: diskBuckets,
+      registers,
+    }),
+    batches: new Histogram({
+      name: 'switchboard_batch_commands',
+      help: 'Commands committed together.',
+      buckets: batchBuckets,
+      registers,
+    }),
+    commands: new Counter({
+      name: 'switchboard_commands_total',
+      help: 'Commands that entered a lane.',
+      registers,
+    }),
+    outside: new Counter({
+      name: 'switchboard_outside_attempts_total',
+      help: 'Attempts at outside work, by kind and outcome: sent, retry, failed.',
+      labelNames: ['kind', 'outcome'] as const,
+      registers,
+    }),
+  };
+}
+
+/** A value that is read when metrics are requested. */
+function addGauge(registry: Registry, name: string, { help, read }: { help: string; read: () => number }): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
+}
+
+function addLoopGauges(registry: Registry, loop: LoopDelay): void {
+  const seconds = (ns: number): number => Math.max(0, ns / 1e9 - loopResolutionMs / 1000);
+  addGauge(registry, 'switchboard_event_loop_delay_p50_seconds', {
+    help: 'Median delay of the event loop since the last scrape.',
+    read: () => seconds(loop.percentile(50)),
+  });
+  addGauge(registry, 'switchboard_event_loop_delay_p99_seconds', {
+    help: '99th percentile of the delay of the event loop since the last scrape.',
+    read: () => seconds(loop.percentile(99)),
+  });
+  addGauge(registry, 'switchboard_event_loop_delay_max_seconds', {
+    help: 'Longest delay of the event loop since the last scrape.',
+    read: () => seconds(loop.max),
+  });
+}
+
+function addServiceGauges(registry: Registry, gauges: Gauges): void {
+  const add = (name: string, help: string, read: () => number): void => addGauge(registry, name, { help, read });
+  add('switchboard_agent_sockets', 'Open agent sockets.', () => gauges.sockets().agent);
+  add('switchboard_visitor_sockets', 'Open visitor sockets.', () => gauges.sockets().visitor);
+  add('switchboard_open_workspaces', 'Open workspace files.', () => gauges.engine().openWorkspaces);
+  add('switchboard_files_waiting', 'Workspace files waiting to be opened.', () => gauges.engine().filesWaiting);
+  add('switchboard_lane_depth', 'Commands waiting in lanes.', () => gauges.engine().laneDepth);
+  add('switchboard_actors', 'Actor states in memory.', () => gauges.engine().actors);
+  add('switchboard_reader_waiting', 'Searches and export pages waiting for the reader thread.', () =>
+    gauges.readerWaiting(),
+  );
+  add('switchboard_outbox_under_way', 'Outside work in progress.', () => gauges.engine().outboxUnderWay);
+  add('switchboard_outbox_age_seconds', 'Age of the oldest unfinished outside work in the open workspaces.', () =>
+    gauges.outboxAgeSeconds(),
+  );
+  add(
+    'switchboard_folder_faults',
+    'Workspaces whose file is missing or empty, that are missing in directory.db, or whose secrets were sealed with another key.',
+    () => gauges.folderFaults(),
+  );
+  add('switchboard_disk_free_bytes', 'Free space on the disk of the data folder.', () => gauges.disk().freeBytes);
+  add(
+    'switchboard_disk_reserve_reached',
+    '1 while the disk has reached its reserve and large writes are refused.',
+    () => (gauges.disk().hasRoom ? 0 : 1),
+  );
+}
+
+function addProcessGauges(registry: Registry, { version }: { version: string }): void {
+  const add = (name: string, help: string, read: () => number): void => addGauge(registry, name, { help, read });
+  add('switchboard_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
+  add('switchboard_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
+  // The standard names that dashboards use, beside our earlier ones.
+  add('process_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
+  add(
+    'process_start_time_seconds',
+    'Start time of the process in seconds since 1970.',
+    () => Math.round(performance.timeOrigin) / 1000,
+  );
+  if (process.platform === 'linux')
+    add('process_open_fds', 'Open file descriptors, including sockets.', () => readdirSync('/proc/self/fd').length);
+  for (const name of ['process_cpu_seconds_total', 'switchboard_cpu_seconds_total']) {
+    // The kernel counts it, so the metric is set to the total.
+    new Counter({
+      name,
+      help: 'User and system time of the process.',
+      registers: [registry],
+      collect() {
+        const { user, system } = process.cpuUsage();
+        this.reset();
+        this.inc((user + system) / 1e6);
+      },
+    });
+  }
+  new Gauge({
+    name: 'switchboard_build_info',
+    help: 'Always 1; the labels name the versions.',
+    labelNames: ['version', 'node'] as const,
+    registers: [registry],
+  }).set({ version, node: process.versions.node }, 1);
 }

@@ -57,6 +57,7 @@ const pageHeaders = {
 };
 const NotReady = Type.Object({ status: Type.Literal('not ready') });
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, one route after the other
 export function systemRoutes(options: SystemOptions): Route[] {
   const once = <Value>(make: () => Value): (() => Value) => {
     let made: { value: Value } | undefined;

@@ -42,6 +42,7 @@ interface Of {
 const ById = Type.Object({ webhookId: Id });
 const ByDelivery = Type.Object({ webhookId: Id, deliveryId: Id });
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, one route after the other
 export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames, shared }: Of): Route[] {
   const EventName = Type.Unsafe<string>(Type.Enum([...eventNames]));
   const common = { ...shared, tag, access } as const;

@@ -125,156 +125,183 @@ export interface CrawlerOptions {
 }
 
 export function createCrawler(options: CrawlerOptions): Crawler {
-  const { fetcher, pageReader, allowPrivate, isPublic } = options;
-  const restMs = options.shortestPauseMs ?? shortestPauseMs;
+  return {
+    examine: (url) => examine(url, options),
+    async *crawl(wanted) {
+      const start = await startOf(wanted, options);
+      const robots = await readRobots(options.fetcher, {
+        origin: start.origin,
+        agent: robotName,
+        signal: wanted.signal,
+      });
+      if (!robots.allows(start))
+        throw new CrawlFailed(`robots.txt of ${start.host} does not allow it, or could not be read`);
+      yield* new Crawl(options, wanted, { start, robots }).steps();
+    },
+  };
+}
 
-  async function* crawl({ url, maxDepth, maxPages, signal }: CrawlOptions): AsyncGenerator<CrawlStep, void, void> {
-    const start = await startOf(url, signal);
-    const robots = await readRobots(fetcher, { origin: start.origin, agent: robotName, signal });
-    if (!robots.allows(start))
-      throw new CrawlFailed(`robots.txt of ${start.host} does not allow it, or could not be read`);
-    const queue: Queued[] = [{ url: canonicalAddress(start), depth: 0 }];
-    const seen = new Set([canonicalAddress(start)]);
-    /** Addresses beyond the requested depth. */
-    const beyond = new Set<string>();
-    const pagesLeft = (): number => queue.length + [...beyond].filter((address) => !seen.has(address)).length;
-    let [pagesFetched, pagesSkipped, bytes, pages, lastMs] = [0, 0, 0, 0, 0];
-    let linksLeftMs = maxLinksMs;
-    for (let requests = 0; requests < maxPages * requestsPerPage && pages < maxPages; requests += 1) {
-      const next = queue.shift();
+/** One crawl of one site. */
+class Crawl {
+  readonly #options: CrawlerOptions;
+  readonly #wanted: CrawlOptions;
+  readonly #host: string;
+  readonly #robots: Robots;
+  readonly #queue: Queued[];
+  /** Addresses that were requested or are queued. */
+  readonly #seen: Set<string>;
+  /** Addresses beyond the requested depth. */
+  readonly #beyond = new Set<string>();
+  #pagesFetched = 0;
+  #pagesSkipped = 0;
+  #bytes = 0;
+  #linksLeftMs = maxLinksMs;
+
+  constructor(options: CrawlerOptions, wanted: CrawlOptions, { start, robots }: { start: URL; robots: Robots }) {
+    const url = canonicalAddress(start);
+    this.#options = options;
+    this.#wanted = wanted;
+    this.#host = start.host;
+    this.#robots = robots;
+    this.#queue = [{ url, depth: 0 }];
+    this.#seen = new Set([url]);
+  }
+
+  async *steps(): AsyncGenerator<CrawlStep, void, void> {
+    const { maxPages, signal } = this.#wanted;
+    let lastMs = 0;
+    for (let requests = 0; requests < maxPages * requestsPerPage && this.#pagesFetched < maxPages; requests += 1) {
+      const next = this.#queue.shift();
       if (next === undefined) return;
-      if (requests > 0) await pause(pauseAfter(lastMs, robots), undefined, { signal });
+      if (requests > 0) await pause(this.#pauseAfter(lastMs), undefined, { signal });
       const startedMs = performance.now();
-      const visited = await visit(next, { host: start.host, robots, seen, signal });
+      const visited = await this.#visit(next);
       lastMs = performance.now() - startedMs;
       signal.throwIfAborted();
       if (visited.page === undefined) {
         if (next.depth === 0) throw new CrawlFailed(`${next.url} ${visited.reason}`);
-        pagesSkipped += 1;
-        yield {
-          page: undefined,
-          skipped: visited.isDuplicate === true ? undefined : { url: next.url, reason: visited.reason },
-          pagesFetched,
-          pagesSkipped,
-          bytes,
-          pagesLeft: pagesLeft(),
-        };
+        this.#pagesSkipped += 1;
+        const skipped = visited.isDuplicate === true ? undefined : { url: next.url, reason: visited.reason };
+        yield { page: undefined, skipped, ...this.#counts() };
         continue;
       }
-      pagesFetched += 1;
-      pages += 1;
-      bytes += visited.page.byteSize;
-      const looked = await unseen(visited.links, { host: start.host, robots, seen, withinMs: linksLeftMs, signal });
-      linksLeftMs -= looked.workedMs;
-      for (const address of looked.addresses) {
-        if (next.depth === maxDepth) {
-          if (beyond.size < maxQueued) beyond.add(address);
-        } else if (queue.length < maxQueued) {
-          seen.add(address);
-          queue.push({ url: address, depth: next.depth + 1 });
-        }
-      }
-      yield { page: visited.page, skipped: undefined, pagesFetched, pagesSkipped, bytes, pagesLeft: pagesLeft() };
+      this.#pagesFetched += 1;
+      this.#bytes += visited.page.byteSize;
+      await this.#queueLinks(visited.links, next.depth);
+      yield { page: visited.page, skipped: undefined, ...this.#counts() };
     }
   }
 
-  /** The first page after its redirects: the crawl stays on its host. */
-  async function startOf(url: string, signal: AbortSignal): Promise<URL> {
-    try {
-      return new URL((await fetcher.trace({ url, timeoutMs: pageTimeoutMs, maxRedirects, signal })).url);
-    } catch (error) {
-      if (error instanceof FetchFailed)
-        throw new CrawlFailed(error.problem === 'address' ? `website_not_public: ${error.message}` : error.message, {
-          cause: error,
-        });
-      throw error;
-    }
+  #counts(): Pick<CrawlStep, 'pagesFetched' | 'pagesSkipped' | 'bytes' | 'pagesLeft'> {
+    return {
+      pagesFetched: this.#pagesFetched,
+      pagesSkipped: this.#pagesSkipped,
+      bytes: this.#bytes,
+      pagesLeft: this.#queue.length + [...this.#beyond].filter((address) => !this.#seen.has(address)).length,
+    };
   }
 
-  async function visit(
-    one: Queued,
-    within: { host: string; robots: Robots; seen: Set<string>; signal: AbortSignal },
-  ): Promise<Visited> {
-    const { host, robots, seen, signal } = within;
+  #pauseAfter(lastMs: number): number {
+    const { delayMs } = this.#robots;
+    if (delayMs !== undefined) return Math.min(delayMs, longestAskedPauseMs);
+    return Math.min(Math.max(lastMs, this.#options.shortestPauseMs ?? shortestPauseMs), longestPauseMs);
+  }
+
+  async #visit(queued: Queued): Promise<Visited> {
+    const { signal } = this.#wanted;
     let fetched: Fetched;
     let read: ReadPage;
     try {
-      fetched = await fetcher.fetch({
-        url: one.url,
-        headers: { accept: 'text/html, application/xhtml+xml, text/plain;q=0.8' },
-        contentTypes,
-        maxBytes: maxPageBytes,
-        timeoutMs: pageTimeoutMs,
-        maxRedirects,
-        mayFollow: (target) => target.host === host && robots.allows(target),
-        signal,
-      });
+      fetched = await this.#fetch(queued.url);
       if (fetched.status < 200 || fetched.status > 299) return none(`answered ${fetched.status}`);
-      if (isOther(canonicalAddress(new URL(fetched.url)), one, seen))
+      if (isOther(canonicalAddress(new URL(fetched.url)), queued, this.#seen))
         return { ...none('leads to a page that was read already'), isDuplicate: true };
       const charset = /charset\s*=\s*"?([\w:.-]+)/i.exec(fetched.headers['content-type'] ?? '')?.[1];
-      read = await pageReader.read({
-        bytes: fetched.body,
-        contentType: fetched.contentType,
-        charset,
-        url: fetched.url,
-      });
+      const { body: bytes, contentType, url } = fetched;
+      read = await this.#options.pageReader.read({ bytes, contentType, charset, url });
     } catch (error) {
       if (signal.aborted) throw error;
       return none(error instanceof FetchFailed ? `cannot be read: ${error.message}` : 'cannot be read');
     }
     const own = URL.parse(read.canonicalUrl ?? fetched.url) ?? new URL(fetched.url);
-    const url = canonicalAddress(own.host === host ? own : new URL(fetched.url));
-    if (url !== canonicalAddress(new URL(fetched.url)) && isOther(url, one, seen))
+    const url = canonicalAddress(own.host === this.#host ? own : new URL(fetched.url));
+    if (url !== canonicalAddress(new URL(fetched.url)) && isOther(url, queued, this.#seen))
       return { ...none(`is ${url}, which was read already`), isDuplicate: true };
     if (read.text === '') return none('holds no text');
     return { page: { url, title: read.title, text: read.text, byteSize: fetched.body.byteLength }, links: read.links };
   }
 
-  /** The links that are new pages of the site, in order, and the time it took to check them. */
-  async function unseen(
-    links: readonly string[],
-    within: { host: string; robots: Robots; seen: Set<string>; withinMs: number; signal: AbortSignal },
-  ): Promise<{ addresses: Set<string>; workedMs: number }> {
+  #fetch(url: string): Promise<Fetched> {
+    return this.#options.fetcher.fetch({
+      url,
+      headers: { accept: 'text/html, application/xhtml+xml, text/plain;q=0.8' },
+      contentTypes,
+      maxBytes: maxPageBytes,
+      timeoutMs: pageTimeoutMs,
+      maxRedirects,
+      mayFollow: (target) => target.host === this.#host && this.#robots.allows(target),
+      signal: this.#wanted.signal,
+    });
+  }
+
+  /** Queues the links of a page at this depth that are new pages of the site. */
+  async #queueLinks(links: readonly string[], depth: number): Promise<void> {
+    for (const address of await this.#newAddresses(links)) {
+      if (depth === this.#wanted.maxDepth) {
+        if (this.#beyond.size < maxQueued) this.#beyond.add(address);
+      } else if (this.#queue.length < maxQueued) {
+        this.#seen.add(address);
+        this.#queue.push({ url: address, depth: depth + 1 });
+      }
+    }
+  }
+
+  /** In order, as far as the time for links allows. */
+  async #newAddresses(links: readonly string[]): Promise<Set<string>> {
     const addresses = new Set<string>();
     let [workedMs, begunMs] = [0, performance.now()];
     for (const link of links) {
       const sinceMs = performance.now() - begunMs;
-      if (workedMs + sinceMs > within.withinMs) break;
+      if (workedMs + sinceMs > this.#linksLeftMs) break;
       if (sinceMs > linksMs) {
         workedMs += sinceMs;
-        await pause(sinceMs, undefined, { signal: within.signal });
+        await pause(sinceMs, undefined, { signal: this.#wanted.signal });
         begunMs = performance.now();
       }
       const target = new URL(link);
-      if (target.host !== within.host || otherFiles.test(target.pathname)) continue;
+      if (target.host !== this.#host || otherFiles.test(target.pathname)) continue;
       const address = canonicalAddress(target);
-      if (!within.seen.has(address) && within.robots.allows(target)) addresses.add(address);
+      if (!this.#seen.has(address) && this.#robots.allows(target)) addresses.add(address);
     }
-    return { addresses, workedMs: workedMs + performance.now() - begunMs };
+    this.#linksLeftMs -= workedMs + performance.now() - begunMs;
+    return addresses;
   }
+}
 
-  function pauseAfter(lastMs: number, robots: Robots): number {
-    if (robots.delayMs !== undefined) return Math.min(robots.delayMs, longestAskedPauseMs);
-    return Math.min(Math.max(lastMs, restMs), longestPauseMs);
+/** The first page after its redirects: the crawl stays on its host. */
+async function startOf({ url, signal }: CrawlOptions, { fetcher }: CrawlerOptions): Promise<URL> {
+  try {
+    return new URL((await fetcher.trace({ url, timeoutMs: pageTimeoutMs, maxRedirects, signal })).url);
+  } catch (error) {
+    if (!(error instanceof FetchFailed)) throw error;
+    const message = error.problem === 'address' ? `website_not_public: ${error.message}` : error.message;
+    throw new CrawlFailed(message, { cause: error });
   }
+}
 
-  async function examine(text: string): Promise<AddressVerdict> {
-    const url = URL.parse(text);
-    if (url === null || url.username !== '' || url.password !== '') return 'malformed';
-    const place = placeOf(url, isPublic);
-    if (!allowPrivate && place !== 'name') return place === 'private' ? 'private' : 'literal';
-    try {
-      await fetcher.trace({ url: text, timeoutMs: examineTimeoutMs, maxRedirects });
-      return 'public';
-    } catch (error) {
-      if (!(error instanceof FetchFailed)) throw error;
-      if (error.problem === 'url') return 'malformed';
-      return error.problem === 'address' ? 'private' : 'unreachable';
-    }
+async function examine(text: string, { fetcher, allowPrivate, isPublic }: CrawlerOptions): Promise<AddressVerdict> {
+  const url = URL.parse(text);
+  if (url === null || url.username !== '' || url.password !== '') return 'malformed';
+  const place = placeOf(url, isPublic);
+  if (!allowPrivate && place !== 'name') return place === 'private' ? 'private' : 'literal';
+  try {
+    await fetcher.trace({ url: text, timeoutMs: examineTimeoutMs, maxRedirects });
+    return 'public';
+  } catch (error) {
+    if (!(error instanceof FetchFailed)) throw error;
+    if (error.problem === 'url') return 'malformed';
+    return error.problem === 'address' ? 'private' : 'unreachable';
   }
-
-  return { examine, crawl };
 }
 
 /** True if `address` differs from the one requested and has been visited; otherwise remembers it. */

@@ -85,73 +85,21 @@ export class MailTooComplex extends Error {
 
 /** Writes attachments to `<path>.<number>`; the caller removes them. Rejects with MailTooComplex or a disk error. */
 export async function readParts(path: string): Promise<MailParts> {
-  const parser = createMailParser();
-  let headers: Headers = new Map();
-  let lines: HeaderLines = [];
-  let content: { text: string | null; html: string | null } = { text: null, html: null };
-  const attachments: AttachmentFile[] = [];
-  const reported: { contentType: string; text: string }[] = [];
-  parser.on('headers', (found: Headers) => {
-    headers = found;
-  });
-  parser.on('headerLines', (found: HeaderLines) => {
-    lines = found;
-  });
-  let isTextCut = false;
-  const isLarge = (await stat(path)).size > maxTextBytes;
-  const feeding = isLarge
-    ? pipeline(
-        createReadStream(path),
-        withReadableHead,
-        new Splitter({ ignoreEmbedded: true }),
-        (parts: AsyncIterable<SplitterChunk>) => boundedText(parts, () => (isTextCut = true)),
-        parser,
-      )
-    : pipeline(createReadStream(path), withReadableHead, parser);
-  const reading = (async (): Promise<void> => {
-    // The library's untyped stream yields attachments as they begin and the text at the end.
-    for await (const part of parser as AsyncIterable<AttachmentStream | MessageText>) {
-      if (part.type === 'text') {
-        content = { text: textOrNull(part.text), html: textOrNull(part.html) };
-        continue;
-      }
-      if (attachments.length >= maxAttachments)
-        throw new MailTooComplex(`a mail may have ${maxAttachments} attachments`);
-      const number = attachments.length + 1;
-      const file = `${path}.${number}`;
-      const head = await save(part, file);
-      if (reportParts.has(part.contentType)) reported.push({ contentType: part.contentType, text: head.text });
-      attachments.push({
-        path: file,
-        name: part.filename ?? nameFor(part.contentType, number),
-        contentType: part.contentType,
-        size: head.size,
-        contentId: part.cid ?? null,
-      });
-    }
-  })();
-  await Promise.all([feeding, reading]).catch((error: unknown): never => {
-    // The library's own limits on headers and parts: a retry would fail the same way.
-    if (error instanceof Error && 'code' in error && error.code === 'EMAXLEN')
-      throw new MailTooComplex(error.message, { cause: error });
-    throw error;
-  });
-
-  const unwrapped = await withoutWinmail(path, attachments, {
-    hasText: content.text !== null || content.html !== null,
-  });
+  const { headers, lines, text, html, isTextCut, reported, ...parsed } = await parse(path);
+  const attachments = await withoutWinmail(path, parsed.attachments, { hasText: text !== null || html !== null });
   const header = (name: string): string | undefined => unfolded(lines.findLast((line) => line.key === name)?.line);
-  const from = addressesOf(headers.get('from'))[0] ?? null;
   const reportType = reportTypeOf(headers);
+  const isDeliveryReport = reportType !== undefined && /^(?:global-)?delivery-status$/i.test(reportType);
   return {
     messageId: header('message-id') ?? '',
-    from,
+    from: addressesOf(headers.get('from'))[0] ?? null,
     replyTo: addressesOf(headers.get('reply-to')),
     recipients: [...addressesOf(headers.get('to')), ...addressesOf(headers.get('cc'))]
       .slice(0, maxRecipients)
       .map(({ address }) => address),
     subject: String(headers.get('subject') ?? ''),
-    ...content,
+    text,
+    html,
     isTextCut,
     headers: {
       // A receipt or any other report is automatic, whether it says so or not (RFC 6522).
@@ -163,12 +111,87 @@ export async function readParts(path: string): Promise<MailParts> {
       inReplyTo: header('in-reply-to'),
       references: header('references'),
     },
-    attachments: unwrapped,
-    bounce:
-      reportType !== undefined && /^(?:global-)?delivery-status$/i.test(reportType)
-        ? deliveryReportOf(reported, content.text ?? '')
-        : null,
+    attachments,
+    bounce: isDeliveryReport ? deliveryReportOf(reported, text ?? '') : null,
   };
+}
+
+/** A mail as the parser finds it. */
+interface Parsed {
+  headers: Headers;
+  lines: HeaderLines;
+  text: string | null;
+  html: string | null;
+  /** Only the beginning of the text was read. */
+  isTextCut: boolean;
+  readonly attachments: AttachmentFile[];
+  /** The parts of a delivery report. */
+  readonly reported: { contentType: string; text: string }[];
+}
+
+async function parse(path: string): Promise<Parsed> {
+  const parser = createMailParser();
+  const parsed: Parsed = {
+    headers: new Map(),
+    lines: [],
+    text: null,
+    html: null,
+    isTextCut: false,
+    attachments: [],
+    reported: [],
+  };
+  parser.on('headers', (found: Headers) => {
+    parsed.headers = found;
+  });
+  parser.on('headerLines', (found: HeaderLines) => {
+    parsed.lines = found;
+  });
+  const isLarge = (await stat(path)).size > maxTextBytes;
+  const feeding = isLarge
+    ? pipeline(
+        createReadStream(path),
+        withReadableHead,
+        new Splitter({ ignoreEmbedded: true }),
+        (parts: AsyncIterable<SplitterChunk>) => boundedText(parts, () => (parsed.isTextCut = true)),
+        parser,
+      )
+    : pipeline(createReadStream(path), withReadableHead, parser);
+  // The library's untyped stream yields attachments as they begin and the text at the end.
+  const reading = collect(parser as AsyncIterable<AttachmentStream | MessageText>, path, parsed);
+  await Promise.all([feeding, reading]).catch((error: unknown): never => {
+    // The library's own limits on headers and parts: a retry would fail the same way.
+    if (error instanceof Error && 'code' in error && error.code === 'EMAXLEN')
+      throw new MailTooComplex(error.message, { cause: error });
+    throw error;
+  });
+  return parsed;
+}
+
+async function collect(
+  parts: AsyncIterable<AttachmentStream | MessageText>,
+  path: string,
+  parsed: Parsed,
+): Promise<void> {
+  const { attachments, reported } = parsed;
+  for await (const part of parts) {
+    if (part.type === 'text') {
+      parsed.text = textOrNull(part.text);
+      parsed.html = textOrNull(part.html);
+      continue;
+    }
+    if (attachments.length >= maxAttachments) throw new MailTooComplex(`a mail may have ${maxAttachments} attachments`);
+    const number = attachments.length + 1;
+    const file = `${path}.${number}`;
+    const head = await save(part, file);
+    if (reportParts.has(part.contentType)) reported.push({ contentType: part.contentType, text: head.text });
+    attachments.push({
+      path: file,
+      name: part.filename ?? nameFor(part.contentType, number),
+      contentType: part.contentType,
+      size: head.size,
+      contentId: part.cid ?? null,
+    });
+  }
 }
 
 const isWinmail = ({ contentType, name }: AttachmentFile): boolean =>

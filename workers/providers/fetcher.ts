@@ -105,26 +105,54 @@ const maxDiscardedBytes = 16 * 1024;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 export function createFetcher(options: FetcherOptions): Fetcher {
-  let loading: Promise<{ agent: Agent; request: typeof import('undici').request }> | undefined;
+  return new CheckedFetcher(options);
+}
 
-  async function load() {
-    const { Agent, request } = await import('undici');
-    const agent = new Agent({
-      connect: { lookup: checkedLookup(options), timeout: connectTimeoutMs },
-      connections: connectionsPerOrigin,
-      headersTimeout: silenceTimeoutMs,
-      bodyTimeout: silenceTimeoutMs,
-      keepAliveTimeout: keepAliveMs,
-      maxHeaderSize: maxHeaderBytes,
-    });
-    return { agent, request };
+type Followed = Omit<FetchRequest, 'contentTypes' | 'maxBytes'>;
+
+class CheckedFetcher implements Fetcher {
+  readonly #options: FetcherOptions;
+  #loading: ReturnType<typeof loadAgent> | undefined;
+
+  constructor(options: FetcherOptions) {
+    this.#options = options;
   }
 
-  async function follow(
-    asked: Omit<FetchRequest, 'contentTypes' | 'maxBytes'>,
-    signal: AbortSignal,
-  ): Promise<{ url: URL; response: Dispatcher.ResponseData }> {
-    const { agent, request } = await (loading ??= load());
+  fetch(asked: FetchRequest): Promise<Fetched> {
+    return within(asked, async (signal) => {
+      const { url, response } = await this.#follow(asked, signal);
+      const contentType = (headerOf(response, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+      try {
+        if (response.statusCode < 300 && !isWanted(contentType, asked.contentTypes))
+          throw new FetchFailed('type', `it is ${contentType || 'of no declared type'}`);
+        return {
+          url: url.href,
+          status: response.statusCode,
+          headers: headersOf(response),
+          contentType,
+          body: await readBody(response, asked.maxBytes),
+        };
+      } finally {
+        discard(response.body);
+      }
+    });
+  }
+
+  trace(asked: Followed & { readonly beginningBytes?: number }): Promise<Traced> {
+    return within(asked, async (signal) => {
+      const { url, response } = await this.#follow(asked, signal);
+      const beginning = await beginningOf(response, asked.beginningBytes ?? 0);
+      return { url: url.href, status: response.statusCode, headers: headersOf(response), beginning };
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#loading !== undefined) await (await this.#loading).agent.destroy();
+  }
+
+  async #follow(asked: Followed, signal: AbortSignal): Promise<{ url: URL; response: Dispatcher.ResponseData }> {
+    const options = this.#options;
+    const { agent, request } = await (this.#loading ??= loadAgent(options));
     const method = asked.method ?? 'GET';
     let url = requireAddress(asked.url, undefined, options);
     for (let hops = 0; ; hops += 1) {
@@ -149,55 +177,40 @@ export function createFetcher(options: FetcherOptions): Fetcher {
       if (asked.mayFollow?.(url) === false) throw new FetchFailed('elsewhere', `redirected to ${url.host}`);
     }
   }
+}
 
-  async function within<Result>(
-    asked: { timeoutMs: number; signal?: AbortSignal },
-    work: (signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
-    const limit = AbortSignal.timeout(asked.timeoutMs);
-    try {
-      return await work(asked.signal === undefined ? limit : AbortSignal.any([limit, asked.signal]));
-    } catch (error) {
-      if (limit.aborted) throw new FetchFailed('time', `no answer within ${asked.timeoutMs} ms`, { cause: error });
-      throw error instanceof FetchFailed
-        ? error
-        : new FetchFailed('network', `no answer: ${reasonOf(error)}`, { cause: error });
-    }
+async function loadAgent(options: FetcherOptions): Promise<{ agent: Agent; request: typeof import('undici').request }> {
+  const { Agent, request } = await import('undici');
+  const agent = new Agent({
+    connect: { lookup: checkedLookup(options), timeout: connectTimeoutMs },
+    connections: connectionsPerOrigin,
+    headersTimeout: silenceTimeoutMs,
+    bodyTimeout: silenceTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
+    maxHeaderSize: maxHeaderBytes,
+  });
+  return { agent, request };
+}
+
+/** Ends the work after the request's time. Rejects with FetchFailed. */
+async function within<Result>(
+  asked: { timeoutMs: number; signal?: AbortSignal },
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const limit = AbortSignal.timeout(asked.timeoutMs);
+  try {
+    return await work(asked.signal === undefined ? limit : AbortSignal.any([limit, asked.signal]));
+  } catch (error) {
+    if (limit.aborted) throw new FetchFailed('time', `no answer within ${asked.timeoutMs} ms`, { cause: error });
+    throw error instanceof FetchFailed
+      ? error
+      : new FetchFailed('network', `no answer: ${reasonOf(error)}`, { cause: error });
   }
+}
 
-  return {
-    fetch: (asked) =>
-      within(asked, async (signal) => {
-        const { url, response } = await follow(asked, signal);
-        const contentType = (headerOf(response, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-        try {
-          const isWanted =
-            asked.contentTypes?.some((type) =>
-              type.endsWith('/') ? contentType.startsWith(type) : contentType === type,
-            ) ?? true;
-          if (response.statusCode < 300 && !isWanted)
-            throw new FetchFailed('type', `it is ${contentType || 'of no declared type'}`);
-          return {
-            url: url.href,
-            status: response.statusCode,
-            headers: headersOf(response),
-            contentType,
-            body: await readBody(response, asked.maxBytes),
-          };
-        } finally {
-          discard(response.body);
-        }
-      }),
-    trace: (asked) =>
-      within(asked, async (signal) => {
-        const { url, response } = await follow(asked, signal);
-        const beginning = await beginningOf(response, asked.beginningBytes ?? 0);
-        return { url: url.href, status: response.statusCode, headers: headersOf(response), beginning };
-      }),
-    async close() {
-      if (loading !== undefined) await (await loading).agent.destroy();
-    },
-  };
+function isWanted(contentType: string, wanted: FetchRequest['contentTypes']): boolean {
+  if (wanted === undefined) return true;
+  return wanted.some((type) => (type.endsWith('/') ? contentType.startsWith(type) : contentType === type));
 }
 
 /** Resolves once per connection and returns addresses only if all of the host's are allowed. */

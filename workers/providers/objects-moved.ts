@@ -17,6 +17,6 @@ export function movedObjects({ present, former }: { present: ObjectStore; former
       await former.remove(key);
       await present.remove(key);
     },
-    ...(present.check === undefined ? {} : { check: present.check }),
+    ...(present.check === undefined ? {} : { check: () => present.check?.() ?? Promise.resolve() }),
   };
 }

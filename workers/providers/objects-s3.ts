@@ -26,34 +26,80 @@ const putAddressSeconds = 300;
 const maxErrorBytes = 4096;
 
 export function s3Objects(settings: S3Settings): ObjectStore {
-  const { bucket } = settings;
-  const endpoint = new URL(settings.endpoint);
-  const transport = impatient(endpoint.protocol === 'https:' ? https : http, settings.silenceMs ?? defaultSilenceMs);
-  let loading: Promise<Client> | undefined;
+  return new S3Objects(settings);
+}
 
-  async function load(): Promise<Client> {
-    const { Client } = await import('minio');
-    return new Client({
-      endPoint: endpoint.hostname.replace(/^\[|\]$/g, ''),
-      ...(endpoint.port === '' ? {} : { port: Number(endpoint.port) }),
-      useSSL: endpoint.protocol === 'https:',
-      accessKey: settings.accessKey,
-      secretKey: settings.secretKey,
-      region: settings.region,
-      transport,
-      // Callers retry if they want to.
-      retryOptions: { disableRetry: true },
-    });
+class S3Objects implements ObjectStore {
+  readonly #settings: S3Settings;
+  readonly #transport: { request: typeof http.request };
+  #loading: Promise<Client> | undefined;
+
+  constructor(settings: S3Settings) {
+    this.#settings = settings;
+    const library = new URL(settings.endpoint).protocol === 'https:' ? https : http;
+    this.#transport = impatient(library, settings.silenceMs ?? defaultSilenceMs);
   }
-  const client = (): Promise<Client> => (loading ??= load());
 
-  async function send(
+  async put(
     key: string,
     about: { contentType: string; size: number },
     content: AsyncIterable<Uint8Array>,
   ): Promise<void> {
-    const address = await (await client()).presignedPutObject(bucket, key, putAddressSeconds);
-    const request = transport.request(address, {
+    if (!isKey(key)) throw new Error(`not the key of an object: ${key}`);
+    const source = watched(content);
+    try {
+      await this.#send(key, about, source.parts);
+    } catch (error) {
+      if (source.failure !== undefined) throw source.failure.error;
+      throw error instanceof WrongSize ? error : asUnavailable(error);
+    }
+  }
+
+  async find(key: string): Promise<{ size: number } | undefined> {
+    if (!isKey(key)) return undefined;
+    try {
+      return { size: (await (await this.#client()).statObject(this.#settings.bucket, key)).size };
+    } catch (error) {
+      if (['NotFound', 'NoSuchKey'].includes(codeOf(error))) return undefined;
+      throw asUnavailable(error);
+    }
+  }
+
+  async *read(key: string, { start, end }: { start: number; end: number }): AsyncGenerator<Uint8Array, void, void> {
+    yield* await (await this.#client()).getPartialObject(this.#settings.bucket, key, start, end - start + 1);
+  }
+
+  async check(): Promise<void> {
+    const { bucket } = this.#settings;
+    let isThere: boolean;
+    try {
+      isThere = await (await this.#client()).bucketExists(bucket);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+    if (!isThere) throw new StorageUnavailable(`the bucket ${bucket}, named by S3_BUCKET, does not exist; create it`);
+  }
+
+  async remove(key: string): Promise<void> {
+    try {
+      await (await this.#client()).removeObject(this.#settings.bucket, key);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
+  #client(): Promise<Client> {
+    return (this.#loading ??= load(this.#settings, this.#transport));
+  }
+
+  async #send(
+    key: string,
+    about: { contentType: string; size: number },
+    content: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    const client = await this.#client();
+    const address = await client.presignedPutObject(this.#settings.bucket, key, putAddressSeconds);
+    const request = this.#transport.request(address, {
       method: 'PUT',
       headers: { 'content-type': about.contentType, 'content-length': about.size },
     });
@@ -72,51 +118,26 @@ export function s3Objects(settings: S3Settings): ObjectStore {
         `the bucket answered ${response.statusCode}: ${Buffer.concat(parts).toString('utf8').slice(0, maxErrorBytes)}`,
       );
   }
+}
 
-  return {
-    async put(key, about, content) {
-      if (!isKey(key)) throw new Error(`not the key of an object: ${key}`);
-      const source = told(content);
-      try {
-        await send(key, about, source.parts);
-      } catch (error) {
-        if (source.failure !== undefined) throw source.failure.error;
-        throw error instanceof WrongSize ? error : asUnavailable(error);
-      }
-    },
-    async find(key) {
-      if (!isKey(key)) return undefined;
-      try {
-        return { size: (await (await client()).statObject(bucket, key)).size };
-      } catch (error) {
-        if (['NotFound', 'NoSuchKey'].includes(codeOf(error))) return undefined;
-        throw asUnavailable(error);
-      }
-    },
-    async *read(key, { start, end }) {
-      yield* await (await client()).getPartialObject(bucket, key, start, end - start + 1);
-    },
-    async check() {
-      let isThere: boolean;
-      try {
-        isThere = await (await client()).bucketExists(bucket);
-      } catch (error) {
-        throw asUnavailable(error);
-      }
-      if (!isThere) throw new StorageUnavailable(`the bucket ${bucket}, named by S3_BUCKET, does not exist; create it`);
-    },
-    async remove(key) {
-      try {
-        await (await client()).removeObject(bucket, key);
-      } catch (error) {
-        throw asUnavailable(error);
-      }
-    },
-  };
+async function load(settings: S3Settings, transport: { request: typeof http.request }): Promise<Client> {
+  const { Client } = await import('minio');
+  const endpoint = new URL(settings.endpoint);
+  return new Client({
+    endPoint: endpoint.hostname.replace(/^\[|\]$/g, ''),
+    ...(endpoint.port === '' ? {} : { port: Number(endpoint.port) }),
+    useSSL: endpoint.protocol === 'https:',
+    accessKey: settings.accessKey,
+    secretKey: settings.secretKey,
+    region: settings.region,
+    transport,
+    // Callers retry if they want to.
+    retryOptions: { disableRetry: true },
+  });
 }
 
 /** The same chunks, with a flag for whether the source failed, which a stream's consumer cannot tell. */
-function told(content: AsyncIterable<Uint8Array>): {
+function watched(content: AsyncIterable<Uint8Array>): {
   readonly parts: AsyncIterable<Uint8Array>;
   readonly failure: { readonly error: unknown } | undefined;
 } {
