@@ -26,17 +26,17 @@ export function createVisitorPlaces({
   places: Places | undefined;
   countryHeaders: readonly string[];
 }): VisitorPlaces {
-  const countryToldBy = (headers: RequestHead['headers']): string | null => {
-    const told = countryHeaders.map((name) => headers[name]?.trim().toUpperCase() ?? '');
-    return told.find((country) => /^[A-Z]{2}$/.test(country) && !unknownCountries.has(country)) ?? null;
+  const countryIn = (headers: RequestHead['headers']): string | null => {
+    const named = countryHeaders.map((name) => headers[name]?.trim().toUpperCase() ?? '');
+    return named.find((country) => /^[A-Z]{2}$/.test(country) && !unknownCountries.has(country)) ?? null;
   };
   return {
     placeOf({ ip, headers }) {
       const place = places?.placeOf(ip);
-      if (place === undefined) return { country: countryToldBy(headers), geo: null };
+      if (place === undefined) return { country: countryIn(headers), geo: null };
       const { country, city, region } = place;
       return {
-        country: country ?? countryToldBy(headers),
+        country: country ?? countryIn(headers),
         geo: city === null && region === null ? null : { city, region },
       };
     },

@@ -22,7 +22,7 @@ export interface NumberPlaces {
   readonly log: Log;
 }
 
-/** The label at the carrier, by which our numbers are told from others of the same account. */
+/** The label at the carrier, which distinguishes our numbers from others of the same account. */
 function labelOf(numberId: string): string {
   return `switchboard ${numberId}`;
 }

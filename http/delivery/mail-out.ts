@@ -35,10 +35,10 @@ export async function sendQueuedMail(
   ports: OutgoingMailPorts,
   item: { workspaceId: string; id: string; mail: Mail },
 ): Promise<string> {
-  const { fromName, from: asked, isSecret: _, invitation: __, ...mail } = item.mail;
+  const { fromName, from: chosen, isSecret: _, invitation: __, ...mail } = item.mail;
   const domain = verifiedDomain(ports, item.workspaceId);
-  const from = asked ?? (domain === undefined ? ports.mailFrom : domainAddress(domain));
-  const headers = asked === undefined ? { ...byTheService, ...mail.headers } : mail.headers;
+  const from = chosen ?? (domain === undefined ? ports.mailFrom : domainAddress(domain));
+  const headers = chosen === undefined ? { ...byTheService, ...mail.headers } : mail.headers;
   return ports.sender.send({
     ...mail,
     ...(headers === undefined ? {} : { headers }),

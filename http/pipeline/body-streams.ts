@@ -82,7 +82,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 
   /** The connection has closed: the consumer's next read throws, and the request is not touched again. */
   end(): void {
-    // Nothing may be asked of the request from here on.
+    // The request must not be touched any more.
     this.#isPaused = false;
     this.#fail(new Refusal('request_timeout', 'The request body is incomplete.', undefined));
   }

@@ -17,14 +17,14 @@ export function mayUseSite(
 
 /** `baseUrl` is the public address of the service. The local machine has several names. */
 function isOwnOrigin(origin: string | undefined, baseUrl: string): boolean {
-  const asked = origin === undefined ? null : URL.parse(origin);
+  const given = origin === undefined ? null : URL.parse(origin);
   const own = URL.parse(baseUrl);
-  if (asked === null || own === null) return false;
+  if (given === null || own === null) return false;
   return (
-    asked.origin === own.origin ||
-    (asked.protocol === own.protocol &&
-      asked.port === own.port &&
-      loopback.has(asked.hostname) &&
+    given.origin === own.origin ||
+    (given.protocol === own.protocol &&
+      given.port === own.port &&
+      loopback.has(given.hostname) &&
       loopback.has(own.hostname))
   );
 }

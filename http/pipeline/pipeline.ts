@@ -105,7 +105,7 @@ export class Pipeline {
   }
 
   /**
-   * Whether a reply without a body is read cannot be told from how it is written, so a network that requests many gets
+   * Writing a reply without a body does not show whether the client reads it, so a network that requests many gets
    * them with a body.
    */
   #preflight(facts: ReplyFacts, methods: readonly Method[]): Reply {

@@ -172,8 +172,8 @@ function validator(compile: () => Compiled, whole: string): Validate {
 function fieldErrors(problems: readonly Problem[], whole: string): FieldErrors {
   const errors: FieldErrors = {};
   // The problems of the members explain why none of a choice matched; those of a condition, what it requires.
-  const told = problems.some(isTelling) ? problems.filter(isTelling) : problems;
-  for (const problem of told) {
+  const shown = problems.some(isTelling) ? problems.filter(isTelling) : problems;
+  for (const problem of shown) {
     const path = pathOf(problem) || whole;
     const message = wordsOf(problem);
     const messages = (errors[path] ??= []);

@@ -305,8 +305,8 @@ async function examine(text: string, { fetcher, allowPrivate, isPublic }: Crawle
 }
 
 /** True if `address` differs from the one requested and has been visited; otherwise remembers it. */
-function isOther(address: string, asked: Queued, seen: Set<string>): boolean {
-  if (address === asked.url) return false;
+function isOther(address: string, queued: Queued, seen: Set<string>): boolean {
+  if (address === queued.url) return false;
   if (seen.has(address)) return true;
   seen.add(address);
   return false;

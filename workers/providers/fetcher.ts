@@ -118,19 +118,19 @@ class CheckedFetcher implements Fetcher {
     this.#options = options;
   }
 
-  fetch(asked: FetchRequest): Promise<Fetched> {
-    return within(asked, async (signal) => {
-      const { url, response } = await this.#follow(asked, signal);
+  fetch(wanted: FetchRequest): Promise<Fetched> {
+    return within(wanted, async (signal) => {
+      const { url, response } = await this.#follow(wanted, signal);
       const contentType = (headerOf(response, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
       try {
-        if (response.statusCode < 300 && !isWanted(contentType, asked.contentTypes))
+        if (response.statusCode < 300 && !isWanted(contentType, wanted.contentTypes))
           throw new FetchFailed('type', `it is ${contentType || 'of no declared type'}`);
         return {
           url: url.href,
           status: response.statusCode,
           headers: headersOf(response),
           contentType,
-          body: await readBody(response, asked.maxBytes),
+          body: await readBody(response, wanted.maxBytes),
         };
       } finally {
         discard(response.body);
@@ -138,10 +138,10 @@ class CheckedFetcher implements Fetcher {
     });
   }
 
-  trace(asked: Followed & { readonly beginningBytes?: number }): Promise<Traced> {
-    return within(asked, async (signal) => {
-      const { url, response } = await this.#follow(asked, signal);
-      const beginning = await beginningOf(response, asked.beginningBytes ?? 0);
+  trace(wanted: Followed & { readonly beginningBytes?: number }): Promise<Traced> {
+    return within(wanted, async (signal) => {
+      const { url, response } = await this.#follow(wanted, signal);
+      const beginning = await beginningOf(response, wanted.beginningBytes ?? 0);
       return { url: url.href, status: response.statusCode, headers: headersOf(response), beginning };
     });
   }
@@ -150,31 +150,31 @@ class CheckedFetcher implements Fetcher {
     if (this.#loading !== undefined) await (await this.#loading).agent.destroy();
   }
 
-  async #follow(asked: Followed, signal: AbortSignal): Promise<{ url: URL; response: Dispatcher.ResponseData }> {
+  async #follow(wanted: Followed, signal: AbortSignal): Promise<{ url: URL; response: Dispatcher.ResponseData }> {
     const options = this.#options;
     const { agent, request } = await (this.#loading ??= loadAgent(options));
-    const method = asked.method ?? 'GET';
-    let url = requireAddress(asked.url, undefined, options);
+    const method = wanted.method ?? 'GET';
+    let url = requireAddress(wanted.url, undefined, options);
     for (let hops = 0; ; hops += 1) {
       const response = await request(url, {
         dispatcher: agent,
         method,
-        headers: { 'user-agent': options.userAgent, 'accept-encoding': 'gzip, deflate, br', ...asked.headers },
-        ...(asked.body === undefined ? {} : { body: asked.body }),
+        headers: { 'user-agent': options.userAgent, 'accept-encoding': 'gzip, deflate, br', ...wanted.headers },
+        ...(wanted.body === undefined ? {} : { body: wanted.body }),
         signal,
       });
       const location = headerOf(response, 'location');
       if (
         method !== 'GET' ||
-        asked.maxRedirects === 0 ||
+        wanted.maxRedirects === 0 ||
         location === undefined ||
         !redirectStatuses.has(response.statusCode)
       )
         return { url, response };
       await response.body.dump({ limit: maxDiscardedBytes });
-      if (hops >= asked.maxRedirects) throw new FetchFailed('redirects', `more than ${asked.maxRedirects} redirects`);
+      if (hops >= wanted.maxRedirects) throw new FetchFailed('redirects', `more than ${wanted.maxRedirects} redirects`);
       url = requireAddress(location, url, options);
-      if (asked.mayFollow?.(url) === false) throw new FetchFailed('elsewhere', `redirected to ${url.host}`);
+      if (wanted.mayFollow?.(url) === false) throw new FetchFailed('elsewhere', `redirected to ${url.host}`);
     }
   }
 }
@@ -194,14 +194,14 @@ async function loadAgent(options: FetcherOptions): Promise<{ agent: Agent; reque
 
 /** Ends the work after the request's time. Rejects with FetchFailed. */
 async function within<Result>(
-  asked: { timeoutMs: number; signal?: AbortSignal },
+  wanted: { timeoutMs: number; signal?: AbortSignal },
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const limit = AbortSignal.timeout(asked.timeoutMs);
+  const limit = AbortSignal.timeout(wanted.timeoutMs);
   try {
-    return await work(asked.signal === undefined ? limit : AbortSignal.any([limit, asked.signal]));
+    return await work(wanted.signal === undefined ? limit : AbortSignal.any([limit, wanted.signal]));
   } catch (error) {
-    if (limit.aborted) throw new FetchFailed('time', `no answer within ${asked.timeoutMs} ms`, { cause: error });
+    if (limit.aborted) throw new FetchFailed('time', `no answer within ${wanted.timeoutMs} ms`, { cause: error });
     throw error instanceof FetchFailed
       ? error
       : new FetchFailed('network', `no answer: ${reasonOf(error)}`, { cause: error });
