@@ -1,10 +1,9 @@
 // Makes every part once and hands it to those that use it. Starts nothing. Called by serve.ts.
 
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Directory, type DirectoryOptions, type WorkspaceFiles } from '../engine/directory/directory.ts';
 import { deadlineCommands, outboxJobs } from '../engine/jobs.ts';
 import { Ingestion } from '../engine/knowledge/ingestion.ts';
-import { bounceLabel } from '../engine/mail/inbound-addresses.ts';
 import { hostOf } from '../engine/mail-addresses.ts';
 import { Checkpoints } from '../engine/runtime/checkpoints.ts';
 import { type Clock, systemClock } from '../engine/runtime/clock.ts';
@@ -23,24 +22,10 @@ import { findWorkspace } from '../store/workspace/workspaces.ts';
 import { bundleForBrowsers, bundlePages } from '../workers/browser-bundler.ts';
 import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
 import { apexDomain } from '../workers/domain-names.ts';
-import { type AttachmentSource, createAttachmentSource } from '../workers/files/attachment-source.ts';
 import { recognise } from '../workers/files/file-types.ts';
-import { createMailReader, type MailReader } from '../workers/mail/mail-reader.ts';
-import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
+import type { MailReader } from '../workers/mail/mail-reader.ts';
 import { programVersion, readProgramFile } from '../workers/program-files.ts';
-import { stripeBilling } from '../workers/providers/billing-stripe.ts';
-import { type Carrier, noCarrier } from '../workers/providers/carrier.ts';
-import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
-import { type Commerce, createCommerce } from '../workers/providers/commerce.ts';
-import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
-import { createFetcher } from '../workers/providers/fetcher.ts';
-import { dnsResolver, systemResolver } from '../workers/providers/host-resolver.ts';
-import { type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
-import type { ObjectStore } from '../workers/providers/objects.ts';
-import { withinReserve } from '../workers/providers/objects-reserve.ts';
-import { openPlaces, type Places, PlacesUnusable } from '../workers/providers/places.ts';
-import { createResolver } from '../workers/providers/resolver.ts';
-import { createWebhookSender, type WebhookSender } from '../workers/providers/webhook-sender.ts';
+import type { MailSender } from '../workers/providers/mail.ts';
 import { createReader, type Reader } from '../workers/reader/reader.ts';
 import { createAccessTokens } from '../workers/secrets/access-tokens.ts';
 import { createPasskeys } from '../workers/secrets/passkeys.ts';
@@ -52,12 +37,12 @@ import { createPageFiles, type PageFiles } from './browser/page-files.ts';
 import { createWidgetFiles, type WidgetFiles } from './browser/widget-files.ts';
 import { hostKeyOf } from './delivery/mail-out.ts';
 import { type OutsideParts, outsidePorts } from './delivery/ports.ts';
-import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
+import type { KnowledgeParts } from './knowledge-parts.ts';
 import { networkOf } from './limits/network-address.ts';
 import { SignInGuard } from './limits/sign-in-guard.ts';
+import { type Outside, type OutsideOptions, outsideOf } from './outside-parts.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
-import { type Config, ConfigError, ceilingsOf } from './process/config.ts';
-import { DiskReserve } from './process/disk-reserve.ts';
+import { type Config, ceilingsOf } from './process/config.ts';
 import { FolderFaults, requireDirectory, requireKnown } from './process/folder-faults.ts';
 import { type FolderKeys, takeKeys } from './process/folder-keys.ts';
 import { createLog } from './process/log.ts';
@@ -73,28 +58,23 @@ import { SignInSteps } from './signed/sign-in-steps.ts';
 import { createUploadLinks } from './signed/upload-links.ts';
 import { createVisitorTokens } from './signed/visitor-tokens.ts';
 import { Sockets } from './sockets/sockets.ts';
-import { createVisitorPlaces } from './visitor-places.ts';
 import { sendWebhook } from './webhooks/sending.ts';
 
 /** Everything but `config` has a default; tests replace the parts that they watch. */
-export interface ComposeOptions extends KnowledgeOptions {
+export interface ComposeOptions extends OutsideOptions {
   readonly config: Config;
   readonly log?: Log;
   readonly clock?: Clock;
   readonly fillRandom?: FillRandom;
   readonly random?: () => number;
   readonly syncToDisk?: SyncToDisk;
-  readonly mail?: MailSender;
   readonly checkpointer?: Checkpointer;
   readonly reader?: Reader;
   /** Frames of 4 KiB in a log before it is copied back. */
   readonly logFrameLimit?: number;
   readonly sliceLengths?: SliceLengths;
-  readonly emailDomains?: EmailDomainProvider;
   /** Check every reply against its route's declaration. For tests. */
   readonly checkReplies?: boolean;
-  /** How long a shop may take to answer what it knows of a customer. */
-  readonly commerceTimeoutMs?: number;
   /** `npm run dev` bundles them again after each change. */
   readonly pageFiles?: PageFiles;
   readonly widgetFiles?: WidgetFiles;
@@ -217,7 +197,6 @@ function servicesOf(
         dataDir,
         whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs),
       }),
-    commerce: commerceOf(config, options),
     billingTurns: new Turns(),
     mailPorts: {
       engine,
@@ -300,83 +279,6 @@ function folderOf(
   const keys = keysOf(config, { dataDir, directory, log });
   const secrets = createSecretBox(keys.secretsKey);
   return { directory, checkpointer, keys, secrets, faults: new FolderFaults({ dataDir, log }), ofFiles };
-}
-
-/** Providers, and the threads that read what comes from outside. */
-interface Outside {
-  readonly mail: MailSender;
-  readonly mailReader: MailReader;
-  readonly knowledge: KnowledgeParts;
-  readonly attachmentSource: AttachmentSource;
-  readonly services: OutsideServices;
-}
-
-type OutsideServices = Pick<
-  Services,
-  | 'carrier'
-  | 'numberingPlan'
-  | 'embedder'
-  | 'retriever'
-  | 'crawler'
-  | 'imageSource'
-  | 'objects'
-  | 'disk'
-  | 'emailDomains'
-  | 'webhookSender'
-  | 'billing'
-  | 'visitorPlaces'
->;
-
-/** Rejects with ConfigError. */
-async function outsideOf({ config, clock, log, dataDir }: Ground, options: ComposeOptions): Promise<Outside> {
-  const outboxFolder = join(dataDir, 'outbox');
-  const knowledge = createKnowledgeParts(config, options);
-  const { embedder, retriever, crawler, imageSource } = knowledge;
-  const disk = new DiskReserve({ folder: dataDir, reserveBytes: config.diskReserveBytes, clock, log });
-  const numberingPlan = createNumberingPlan();
-  const places = await placesOf(config);
-  return {
-    mail: options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(outboxFolder)),
-    mailReader: createMailReader({ dnsServers: config.dnsServers }),
-    knowledge,
-    attachmentSource: createAttachmentSource(knowledge.fetcher),
-    services: {
-      embedder,
-      retriever,
-      crawler,
-      imageSource,
-      disk,
-      numberingPlan,
-      objects: objectsWithin(disk, config, knowledge.objects),
-      carrier: await carrierOf(config, { numberingPlan, outboxFolder }),
-      emailDomains: options.emailDomains ?? emailDomainsOf(config),
-      webhookSender: webhookSenderOf(config),
-      billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
-      visitorPlaces: createVisitorPlaces({ places, countryHeaders: config.geo.countryHeaders }),
-    },
-  };
-}
-
-function emailDomainsOf({ emailDomainProvider, mailHost, dnsServers }: Config): EmailDomainProvider | undefined {
-  if (emailDomainProvider === 'none') return undefined;
-  return selfProvider({ mailHost, bounceLabel, resolver: createResolver(dnsServers) });
-}
-
-/** Files on the disk must leave its reserve free. */
-function objectsWithin(
-  disk: DiskReserve,
-  { storage }: Config,
-  objects: ObjectStore | undefined,
-): ObjectStore | undefined {
-  return objects !== undefined && storage.provider === 'disk' ? withinReserve(objects, () => disk.hasRoom) : objects;
-}
-
-function webhookSenderOf({ dnsServers, allowPrivateWebhooks, baseUrl }: Config): WebhookSender {
-  return createWebhookSender({
-    resolveHost: dnsServers === undefined ? systemResolver : dnsResolver(dnsServers),
-    allowPrivate: allowPrivateWebhooks,
-    userAgent: `Switchboard-Webhooks (+${baseUrl})`,
-  });
 }
 
 /** `later`: what is made with these ports. */
@@ -522,41 +424,6 @@ export function workspaceFiles(engine: Engine): WorkspaceFiles {
       engine.hasFile(workspaceId) && read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
     remove: (workspaceId) => engine.discard(workspaceId),
   };
-}
-
-/** Loads its library on first use. */
-function commerceOf(config: Config, options: ComposeOptions): Commerce {
-  const { allowPrivateWebhooks: allowPrivate, dnsServers } = config;
-  const fetcher = createFetcher({
-    allowPrivate,
-    resolveHost: dnsServers === undefined ? systemResolver : dnsResolver(dnsServers),
-    userAgent: `switchboard (+${config.baseUrl})`,
-  });
-  return createCommerce({ fetcher, allowPrivate, timeoutMs: options.commerceTimeoutMs });
-}
-
-/** Rejects with ConfigError. */
-async function placesOf({ geo }: Config): Promise<Places | undefined> {
-  if (geo.database === undefined) return undefined;
-  return openPlaces(geo.database).catch((cause: unknown): never => {
-    throw cause instanceof PlacesUnusable ? new ConfigError(`GEO_DB: ${cause.message}`) : cause;
-  });
-}
-
-async function carrierOf(
-  config: Config,
-  options: { numberingPlan: NumberingPlan; outboxFolder: string },
-): Promise<Carrier> {
-  switch (config.carrier.provider) {
-    case 'simulated':
-      return simulatedCarrier(options);
-    case 'twilio': {
-      const { twilioCarrier } = await import('../workers/providers/carrier-twilio.ts');
-      return twilioCarrier({ ...config.carrier, baseUrl: config.baseUrl, numberingPlan: options.numberingPlan });
-    }
-    case 'none':
-      return noCarrier();
-  }
 }
 
 function outboxAgeSeconds(engine: Engine, clock: Clock): number {

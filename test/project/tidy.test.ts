@@ -66,7 +66,7 @@ t.test('folders import only what they may', async (t) => {
       (folderOf(to) === 'workers' &&
         (isTypeOnly ||
           to === 'workers/failures.ts' ||
-          ['http/composition.ts', 'http/serve.ts', 'http/knowledge-parts.ts'].includes(from) ||
+          ['http/composition.ts', 'http/serve.ts', 'http/knowledge-parts.ts', 'http/outside-parts.ts'].includes(from) ||
           /^http\/(?:cli|packaging)\//.test(from))),
     bench: () => true,
     test: () => true,
@@ -110,7 +110,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'request limits/ process/ schemas/ signed/ widget/',
     'browser/ delivery/ exports/ knowledge-parts pages/ visitor-places',
     'packaging/ services',
-    'route',
+    'outside-parts route',
     'secrets/',
     'pipeline/',
     'sockets/ webhooks/',
