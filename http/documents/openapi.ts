@@ -49,47 +49,7 @@ export function openApi(
     tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name, description: tagTexts[name] })),
     paths,
     components: {
-      securitySchemes: {
-        workspaceToken: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'From register, login, join or reset-password.',
-        },
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'sk_live_... or sk_test_..., limited to its scopes. ' +
-            "A route's requirements are its x-scope (or x-or-scope) and x-also-scopes; null requires a key with the scope `*`. " +
-            'Members of a reply that require another scope are marked x-scope, and omitted without it. ' +
-            'A test key only opens /verify.',
-        },
-        appToken: {
-          type: 'oauth2',
-          description:
-            'For apps: access tokens from /oauth/token, limited to what the agent allowed. ' +
-            "A route's requirements are its x-scope (or x-or-scope) and x-also-scopes; " +
-            'members of a reply that require another scope are marked x-scope, and omitted without it.',
-          flows: {
-            authorizationCode: {
-              authorizationUrl: `${options.baseUrl}/oauth/authorize`,
-              tokenUrl: `${options.baseUrl}/oauth/token`,
-              refreshUrl: `${options.baseUrl}/oauth/token`,
-              scopes: Object.fromEntries(
-                scopeNames.filter((name) => scopes[name].forApps).map((name) => [name, scopes[name].summary]),
-              ),
-            },
-          },
-        },
-        visitorToken: { type: 'http', scheme: 'bearer', description: 'From widget/sessions.' },
-        signature: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Signature',
-          description:
-            "sha256=<hex>: HMAC-SHA256 of the raw body with the workspace's secret from workspace/integrations.",
-        },
-      },
+      securitySchemes: securitySchemes(options),
       parameters: { ServiceVersion: serviceVersion, RequestId: requestId },
       headers,
       responses,
@@ -100,6 +60,49 @@ export function openApi(
         VerificationError: verificationErrorSchema,
         OAuthError: oauthErrorSchema,
       },
+    },
+  };
+}
+
+function securitySchemes({ baseUrl }: { baseUrl: string }): Json {
+  return {
+    workspaceToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'From register, login, join or reset-password.',
+    },
+    apiKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        'sk_live_... or sk_test_..., limited to its scopes. ' +
+        "A route's requirements are its x-scope (or x-or-scope) and x-also-scopes; null requires a key with the scope `*`. " +
+        'Members of a reply that require another scope are marked x-scope, and omitted without it. ' +
+        'A test key only opens /verify.',
+    },
+    appToken: {
+      type: 'oauth2',
+      description:
+        'For apps: access tokens from /oauth/token, limited to what the agent allowed. ' +
+        "A route's requirements are its x-scope (or x-or-scope) and x-also-scopes; " +
+        'members of a reply that require another scope are marked x-scope, and omitted without it.',
+      flows: {
+        authorizationCode: {
+          authorizationUrl: `${baseUrl}/oauth/authorize`,
+          tokenUrl: `${baseUrl}/oauth/token`,
+          refreshUrl: `${baseUrl}/oauth/token`,
+          scopes: Object.fromEntries(
+            scopeNames.filter((name) => scopes[name].forApps).map((name) => [name, scopes[name].summary]),
+          ),
+        },
+      },
+    },
+    visitorToken: { type: 'http', scheme: 'bearer', description: 'From widget/sessions.' },
+    signature: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Signature',
+      description: "sha256=<hex>: HMAC-SHA256 of the raw body with the workspace's secret from workspace/integrations.",
     },
   };
 }
