@@ -107,7 +107,7 @@ t.test('phone numbers', async (t) => {
       );
   });
 
-  t.test('[4.18] claim: the persisted record, its calls at once, no longer on offer', async (t) => {
+  t.test('[4.18] claim: the stored record, calls at once, no longer on offer', async (t) => {
     const [{ e164 }] = await search({ areaCode: '212' });
     const profile = (await service.post('/voice-profiles', { name: 'Warm', greetingText: 'Welcome.' }, owner.token))
       .body;
@@ -253,7 +253,7 @@ t.test('phone numbers', async (t) => {
     t.equal((await service.get('/phone-numbers')).status, 401);
   });
 
-  t.test('[4.18] PATCH: what is named changes, the rest stays', async (t) => {
+  t.test('[4.18] PATCH: the given fields change, the rest stays', async (t) => {
     const line = await claimLine(service, owner);
     const patch = (changes: object) => service.patch(`/phone-numbers/${line.id}`, changes, owner.token);
     const before = (await patch({ displayName: 'Night line' })).body;
@@ -400,7 +400,7 @@ t.test('phone numbers', async (t) => {
     }
   });
 
-  t.test("[decisions, secrets] the carrier's secret is sealed where it lies", async (t) => {
+  t.test("[decisions, secrets] the carrier's secret is sealed on disk", async (t) => {
     const { secret } = (await service.get('/workspace/integrations', owner.token)).body.carrier;
     t.ok(secret.length >= 40);
     t.same((await service.get('/workspace/integrations', owner.token)).body.carrier, { secret }, 'and stays the same');
@@ -411,7 +411,7 @@ t.test('phone numbers', async (t) => {
   });
 });
 
-t.test('[decisions 4.18] two hundred voice profiles and no more', async (t) => {
+t.test('[decisions 4.18] at most two hundred voice profiles', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
   const create = () => service.post('/voice-profiles', { name: 'One of many', greetingText: 'Hello.' }, owner.token);
@@ -421,48 +421,45 @@ t.test('[decisions 4.18] two hundred voice profiles and no more', async (t) => {
   t.equal((await service.get('/voice-profiles', owner.token)).body.voiceProfiles.length, 200);
 });
 
-t.test(
-  'MAX_NUMBERS: so many numbers of a workspace, those that were just released among them, however many are claimed at once',
-  async (t) => {
-    const dataDir = join(tempFolder(t), 'data');
-    let service = await startService(t, { dataDir, env: { MAX_NUMBERS: '2' } });
-    const [owner, other] = [await service.workspace(), await service.workspace()];
-    const { available } = (await service.post('/phone-numbers/available', { areaCode: '415' }, owner.token)).body;
-    const claim = (index: number, { token } = owner): Promise<Answer> =>
-      service.post(
-        '/phone-numbers',
-        { e164: available[index].e164, displayName: 'Support', routingStrategy: 'all_agents' },
-        token,
-      );
-    const full = {
-      status: 402,
-      body: {
-        error: 'plan_limit',
-        message: 'A workspace may have at most 2 numbers on this server, including those released in the last 30 days.',
-        detail: { ceiling: 'numbers', limit: 2 },
-      },
-    };
-    const answers = await Promise.all([0, 1, 2, 3].map((index) => claim(index)));
-    t.same(
-      answers.map(({ status }) => status),
-      [201, 201, 402, 402],
+t.test("MAX_NUMBERS: limits a workspace's numbers, including released ones and concurrent claims", async (t) => {
+  const dataDir = join(tempFolder(t), 'data');
+  let service = await startService(t, { dataDir, env: { MAX_NUMBERS: '2' } });
+  const [owner, other] = [await service.workspace(), await service.workspace()];
+  const { available } = (await service.post('/phone-numbers/available', { areaCode: '415' }, owner.token)).body;
+  const claim = (index: number, { token } = owner): Promise<Answer> =>
+    service.post(
+      '/phone-numbers',
+      { e164: available[index].e164, displayName: 'Support', routingStrategy: 'all_agents' },
+      token,
     );
-    t.match(answers[2], full);
-    t.equal((await claim(2, other)).status, 201, 'another workspace has its own, and the number was left to it');
-    await service.delete(`/phone-numbers/${answers[0]?.body.id}`, owner.token);
-    t.match(await claim(3), full, 'a carrier is paid for a month');
-    await service.pass(30 * 24 * 3600_000);
-    const { token } = (await service.post('/auth/login', { email: owner.email, password })).body;
-    t.equal((await claim(3, { ...owner, token })).status, 201);
-    t.match(await claim(4, { ...owner, token }), full);
-    await service.stop();
-    service = await startService(t, { dataDir, clock: service.clock, env: { MAX_NUMBERS: '1', RATE_LIMITS: 'off' } });
-    t.equal((await claim(4, { ...owner, token })).status, 201, 'RATE_LIMITS=off lifts it');
-    t.equal((await service.get('/phone-numbers', token)).body.numbers.length, 3, 'who has more keeps them');
-  },
-);
+  const full = {
+    status: 402,
+    body: {
+      error: 'plan_limit',
+      message: 'A workspace may have at most 2 numbers on this server, including those released in the last 30 days.',
+      detail: { ceiling: 'numbers', limit: 2 },
+    },
+  };
+  const answers = await Promise.all([0, 1, 2, 3].map((index) => claim(index)));
+  t.same(
+    answers.map(({ status }) => status),
+    [201, 201, 402, 402],
+  );
+  t.match(answers[2], full);
+  t.equal((await claim(2, other)).status, 201, 'another workspace has its own, and the number was left to it');
+  await service.delete(`/phone-numbers/${answers[0]?.body.id}`, owner.token);
+  t.match(await claim(3), full, 'a carrier is paid for a month');
+  await service.pass(30 * 24 * 3600_000);
+  const { token } = (await service.post('/auth/login', { email: owner.email, password })).body;
+  t.equal((await claim(3, { ...owner, token })).status, 201);
+  t.match(await claim(4, { ...owner, token }), full);
+  await service.stop();
+  service = await startService(t, { dataDir, clock: service.clock, env: { MAX_NUMBERS: '1', RATE_LIMITS: 'off' } });
+  t.equal((await claim(4, { ...owner, token })).status, 201, 'RATE_LIMITS=off lifts it');
+  t.equal((await service.get('/phone-numbers', token)).body.numbers.length, 3, 'who has more keeps them');
+});
 
-t.test('[providers] no carrier: 503 service_unavailable, and nothing is taken', async (t) => {
+t.test('[providers] no carrier: 503 service_unavailable, and nothing is claimed', async (t) => {
   const service = await startService(t, { env: { CARRIER_PROVIDER: 'none' } });
   const owner = await service.workspace();
   const unavailable = { status: 503, body: { error: 'service_unavailable' } };

@@ -1,5 +1,5 @@
-// Webhooks from an event to its receiver: what is sent, how it is signed, in which order, and what becomes of it when
-// the receiver does not take it.
+// Webhooks from an event to its receiver: the payload, the signature, the order, and what happens if the receiver
+// refuses it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const dayMs = 24 * hourMs;
 const idOf = ({ headers }: Received): string => String(headers['webhook-id']);
 const bodiesOf = (received: readonly Received[]): string[] => received.map(({ body }) => body.data.message.body);
 
-/** As a receiver does it with the reference library, at the service's time. */
+/** As a receiver verifies with the reference library, at the service's time. */
 function verify(secret: string, { text, headers }: Received, nowMs: number): unknown {
   const realNow = Date.now;
   Date.now = () => nowMs;
@@ -45,7 +45,7 @@ async function subscribe(
 const deliveriesOf = async (service: Service, token: string, webhookId: string): Promise<any[]> =>
   (await service.get(`/webhooks/${webhookId}/deliveries?limit=200`, token)).body.deliveries;
 
-t.test('[6] what a receiver gets', async (t) => {
+t.test('[6] the content of a delivery', async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
   const receiver = await Receiver.start(t);
@@ -55,7 +55,7 @@ t.test('[6] what a receiver gets', async (t) => {
   if (received === undefined) return;
   await service.settled();
 
-  t.test('[6] is the event, as the sockets tell it', async (t) => {
+  t.test('[6] is the event, as on the sockets', async (t) => {
     t.match(received, {
       path: '/hook',
       headers: { 'content-type': 'application/json', 'user-agent': /^Switchboard-Webhooks/ },
@@ -70,7 +70,7 @@ t.test('[6] what a receiver gets', async (t) => {
     });
   });
 
-  t.test('[6] is signed as Standard Webhooks says: the reference library takes it', async (t) => {
+  t.test('[6] is signed by Standard Webhooks: the reference library accepts it', async (t) => {
     t.match(verify(secret, received, service.clock.now()), received.body);
     t.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
   });
@@ -94,7 +94,7 @@ t.test('[6] what a receiver gets', async (t) => {
       t.throws(() => verify(key, forged, service.clock.now() + laterMs), WebhookVerificationError, title);
   });
 
-  t.test('[decisions, Secrets at rest] the secret lies in no file', async (t) => {
+  t.test('[decisions, Secrets at rest] the secret is in no file', async (t) => {
     const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true }).filter(
       (entry) => entry.isFile() && entry.name !== 'lock',
     );
@@ -102,7 +102,7 @@ t.test('[6] what a receiver gets', async (t) => {
       t.notOk(readFileSync(join(parentPath, name)).includes(secret.slice(6)), name);
   });
 
-  t.test('[4.2] the log tells of it', async (t) => {
+  t.test('[4.2] the log has it', async (t) => {
     t.match(await deliveriesOf(service, owner.token, id), [
       {
         id: idOf(received),
@@ -118,11 +118,11 @@ t.test('[6] what a receiver gets', async (t) => {
   });
 });
 
-t.test('[4.2] who is told of what', async (t) => {
+t.test('[4.2] who receives what', async (t) => {
   const service = await startService(t, { env });
   const owner = await service.workspace();
 
-  t.test('[4.2] every event of the catalogue can be asked for, one by one or all', async (t) => {
+  t.test('[4.2] every event of the catalogue can be subscribed to, one by one or all', async (t) => {
     for (const event of [...eventTypes, '*']) {
       const { status, body } = await service.post(
         '/webhooks',
@@ -139,36 +139,33 @@ t.test('[4.2] who is told of what', async (t) => {
       });
   });
 
-  t.test(
-    '[4.2] each gets what it asked for, once; what the workspace next door does concerns nobody here',
-    async (t) => {
-      const [notes, all] = [await Receiver.start(t), await Receiver.start(t)];
-      await subscribe(service, owner.token, notes, ['note.created', 'note.created', 'note.deleted']);
-      await subscribe(service, owner.token, all, ['*', 'note.created']);
-      const socket = await service.agentSocket(owner.token);
-      const next = await service.workspace();
-      await service.chat(next);
-      const chat = await service.chat(owner);
-      await service.post(`/conversations/${chat.id}/notes`, { body: 'x' }, owner.token);
-      await service.settled();
-      t.same(
-        notes.received.map(({ body }) => body.type),
-        ['note.created'],
+  t.test('[4.2] each receives its events, once, and none of another workspace', async (t) => {
+    const [notes, all] = [await Receiver.start(t), await Receiver.start(t)];
+    await subscribe(service, owner.token, notes, ['note.created', 'note.created', 'note.deleted']);
+    await subscribe(service, owner.token, all, ['*', 'note.created']);
+    const socket = await service.agentSocket(owner.token);
+    const next = await service.workspace();
+    await service.chat(next);
+    const chat = await service.chat(owner);
+    await service.post(`/conversations/${chat.id}/notes`, { body: 'x' }, owner.token);
+    await service.settled();
+    t.same(
+      notes.received.map(({ body }) => body.type),
+      ['note.created'],
+    );
+    const told = all.received.map(({ body }) => body).sort((a, b) => a.seq - b.seq);
+    t.ok(told.length >= 3 && told.every(({ workspaceId }) => workspaceId === owner.workspaceId));
+    const frames = await socket.flushed();
+    for (const { seq, type, data } of told)
+      t.match(
+        frames.find((frame) => frame.seq === seq),
+        { seq, type, data },
+        `${type} ${seq}`,
       );
-      const told = all.received.map(({ body }) => body).sort((a, b) => a.seq - b.seq);
-      t.ok(told.length >= 3 && told.every(({ workspaceId }) => workspaceId === owner.workspaceId));
-      const frames = await socket.flushed();
-      for (const { seq, type, data } of told)
-        t.match(
-          frames.find((frame) => frame.seq === seq),
-          { seq, type, data },
-          `${type} ${seq}`,
-        );
-      await socket.close();
-    },
-  );
+    await socket.close();
+  });
 
-  t.test('[5.14] a key gets what it could read, and no more', async (t) => {
+  t.test('[5.14] a key receives what it could read, and no more', async (t) => {
     const keyWith = async (...scopes: string[]): Promise<string> =>
       (await service.post('/api-keys', { name: 'x', scopes: ['webhooks:write', ...scopes] }, owner.token)).body.key;
     const rows: [events: string[], scopes: string[], missing: string | undefined][] = [
@@ -194,7 +191,7 @@ t.test('[4.2] who is told of what', async (t) => {
     t.equal((await service.post('/webhooks', { url: 'https://example.com/', events: ['*'] }, all)).status, 201);
   });
 
-  t.test('[8] 50 at once', async (t) => {
+  t.test('[8] at most 50', async (t) => {
     const crowded = await service.workspace();
     for (let count = 0; count < 50; count += 1)
       t.equal(
@@ -236,7 +233,7 @@ t.test('[decisions, Slugs] addresses', async (t) => {
   const receiver = await Receiver.start(t);
   const subscribeTo = (url: unknown) => service.post('/webhooks', { url, events: ['*'] }, owner.token);
 
-  t.test('[decisions, Slugs] what is not public is forbidden_url', async (t) => {
+  t.test('[decisions, Slugs] a private address is forbidden_url', async (t) => {
     const urls = [
       receiver.url,
       'http://localhost/',
@@ -258,7 +255,7 @@ t.test('[decisions, Slugs] addresses', async (t) => {
     for (const url of urls) t.match(await subscribeTo(url), { status: 400, body: { error: 'forbidden_url' } }, url);
   });
 
-  t.test('what is no web address is invalid_body', async (t) => {
+  t.test('anything but a web address is invalid_body', async (t) => {
     for (const url of [
       '',
       'x',
@@ -310,7 +307,7 @@ t.test('[4.2] a receiver that does not take it', async (t) => {
   const receiver = await Receiver.start(t);
   const { id, secret } = await subscribe(service, owner.token, receiver);
 
-  t.test('[4.2] is asked again under the same id over a day, each time signed anew, then it is failed', async (t) => {
+  t.test('[4.2] is retried under the same id for a day, signed each time, then it is failed', async (t) => {
     receiver.answer = () => 500;
     await service.chat(owner, 'never taken');
     const begunMs = service.clock.now();
@@ -387,7 +384,7 @@ t.test('[4.2] a receiver that does not take it', async (t) => {
     );
   });
 
-  t.test('[4.2] what waits goes out now when it is asked for', async (t) => {
+  t.test('[4.2] a pending one is sent now on request', async (t) => {
     receiver.answer = () => 503;
     await service.chat(owner, 'impatient');
     await service.settled();
@@ -405,7 +402,7 @@ t.test('[4.2] a receiver that does not take it', async (t) => {
     );
   });
 
-  t.test('[4.2] only 2xx is taken; a redirect is not followed', async (t) => {
+  t.test('[4.2] only 2xx counts; redirects are not followed', async (t) => {
     const elsewhere = await Receiver.start(t);
     for (const status of [200, 201, 202, 204, 299]) {
       receiver.answer = () => status;
@@ -437,7 +434,7 @@ t.test('[4.2] order', async (t) => {
   const [stuck, free] = [await service.chat(owner, 'stuck 0'), await service.chat(owner, 'free 0')];
   await service.settled();
 
-  t.test('[4.2] what follows in a conversation waits for what came before; other conversations do not', async (t) => {
+  t.test('[4.2] later events of a conversation wait for earlier ones; other conversations do not', async (t) => {
     receiver.received.length = 0;
     receiver.answer = ({ body }) => (body.data.message.body === 'stuck 1' ? 500 : 204);
     for (const [chat, name] of [
@@ -460,7 +457,7 @@ t.test('[4.2] order', async (t) => {
     );
   });
 
-  t.test('[4.2] a hundred messages of ten conversations at once, each conversation in order', async (t) => {
+  t.test('[4.2] a hundred messages of ten conversations concurrently, each conversation in order', async (t) => {
     receiver.received.length = 0;
     let failures = 0;
     receiver.answer = () => ((failures += 1) % 7 === 0 ? 503 : 204);
@@ -536,7 +533,7 @@ t.test('[4.2] five days of failing', async (t) => {
   await service.chat(owner);
   await service.settled();
 
-  t.test('[4.2] one delivery that is taken begins the five days anew', async (t) => {
+  t.test('[4.2] one accepted delivery starts the five days again', async (t) => {
     await service.pass(4 * dayMs);
     receiver.answer = () => 204;
     await service.chat(owner);
@@ -548,7 +545,7 @@ t.test('[4.2] five days of failing', async (t) => {
     await service.settled();
   });
 
-  t.test('[4.2] then it is disabled, and the audit log says so', async (t) => {
+  t.test('[4.2] then it is disabled, with an audit entry', async (t) => {
     await service.pass(5 * dayMs - 1);
     t.equal(await statusOf(id), 'active');
     await service.pass(1);
@@ -559,7 +556,7 @@ t.test('[4.2] five days of failing', async (t) => {
     ]);
   });
 
-  t.test('[4.2] and told nothing more, not even by hand', async (t) => {
+  t.test('[4.2] and nothing more is sent, not even by hand', async (t) => {
     receiver.received.length = 0;
     await service.chat(owner);
     await service.pass(dayMs);
@@ -571,7 +568,7 @@ t.test('[4.2] five days of failing', async (t) => {
     });
   });
 
-  t.test('[4.2] what waited when it was disabled, or deleted, is not sent', async (t) => {
+  t.test('[4.2] deliveries pending when it was disabled or deleted are not sent', async (t) => {
     receiver.answer = () => 500;
     const { id: deleted } = await subscribe(service, owner.token, receiver);
     await service.chat(owner);
