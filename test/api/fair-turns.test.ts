@@ -4,7 +4,7 @@ import { HeldBytes, NetworkRoom } from '../../http/limits/held-bytes.ts';
 import { headOf, type RawAnswer, RawClient } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
-/** A loop whose turns the test takes, and a time that only work moves on. */
+/** A loop whose turns the test runs, and a time that only work advances. */
 function loop() {
   let nowMs = 0;
   const next: (() => void)[] = [];
@@ -26,7 +26,7 @@ function loop() {
   };
 }
 
-t.test('what comes while the turn is short is done at once, in the order it comes', async (t) => {
+t.test('while the turn is short, requests run immediately, in order', async (t) => {
   const { done, come, turn, isOver } = loop();
   for (const name of ['a1', 'b1', 'a2']) come(name.slice(0, 1), name, 3);
   t.same(done, ['a1', 'b1', 'a2']);
@@ -36,7 +36,7 @@ t.test('what comes while the turn is short is done at once, in the order it come
   t.same(done.at(-1), 'a3', 'the next turn is a short one again');
 });
 
-t.test('behind a long turn each network has its turn, and who sends the most waits the longest', async (t) => {
+t.test('behind a long turn networks alternate, and the one that sends most waits longest', async (t) => {
   const { done, come, turn, isOver } = loop();
   for (let index = 1; index <= 20; index += 1) come('flood', `f${index}`, 4);
   t.same(done, ['f1', 'f2', 'f3'], 'twelve milliseconds of it');
@@ -57,7 +57,7 @@ t.test('behind a long turn each network has its turn, and who sends the most wai
   );
 });
 
-t.test('a network holds 32 MiB, all of them 128, and what is given back can be taken again', async (t) => {
+t.test('a network can hold 32 MiB, all together 128, and released memory can be used again', async (t) => {
   const mebibyte = 1024 * 1024;
   const held = new HeldBytes();
   t.equal(held.reserve('a', 32 * mebibyte), true);
@@ -81,47 +81,44 @@ t.test('a network holds 32 MiB, all of them 128, and what is given back can be t
   t.equal(held.all, 0);
 });
 
-t.test(
-  'bodies that do not end: a network has room for so much of them, and whoever asks for more is told to wait',
-  async (t) => {
-    const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
-    const owner = await service.workspace();
-    const { port } = service.running;
-    const Authorization = `Bearer ${owner.token}`;
-    const most = 'x'.repeat(1024 * 1024 - 1);
-    const clients = await Promise.all(Array.from({ length: 40 }, () => RawClient.open(t, port)));
-    for (const client of clients)
-      client.write(headOf('POST', '/api/v1/me/status', { Authorization, 'Content-Length': 1024 * 1024 }) + most);
-    // Those that wait for the rest of their bodies are answered nothing meanwhile.
-    const refused: RawAnswer[] = [];
-    await new Promise<void>((resolve) => {
-      for (const client of clients) {
-        client.answer().then(
-          (answer) => refused.push(answer) === 8 && resolve(),
-          () => undefined,
-        );
-      }
+t.test('endless bodies: each network has a limited room for them, and further ones are told to wait', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+  const { port } = service.running;
+  const Authorization = `Bearer ${owner.token}`;
+  const most = 'x'.repeat(1024 * 1024 - 1);
+  const clients = await Promise.all(Array.from({ length: 40 }, () => RawClient.open(t, port)));
+  for (const client of clients)
+    client.write(headOf('POST', '/api/v1/me/status', { Authorization, 'Content-Length': 1024 * 1024 }) + most);
+  // Those that wait for the rest of their bodies get no answer yet.
+  const refused: RawAnswer[] = [];
+  await new Promise<void>((resolve) => {
+    for (const client of clients) {
+      client.answer().then(
+        (answer) => refused.push(answer) === 8 && resolve(),
+        () => undefined,
+      );
+    }
+  });
+  for (const answer of refused)
+    t.match(answer, {
+      status: 429,
+      headers: { 'retry-after': '1', connection: 'close' },
+      body: { error: 'rate_limited', retryAfter: 1 },
     });
-    for (const answer of refused)
-      t.match(answer, {
-        status: 429,
-        headers: { 'retry-after': '1', connection: 'close' },
-        body: { error: 'rate_limited', retryAfter: 1 },
-      });
-    t.equal(
-      (await service.post('/me/status', { status: 'away' }, owner.token)).status,
-      200,
-      'a short body needs no room',
-    );
-    for (const client of clients) client.destroy();
-  },
-);
+  t.equal(
+    (await service.post('/me/status', { status: 'away' }, owner.token)).status,
+    200,
+    'a short body needs no room',
+  );
+  for (const client of clients) client.destroy();
+});
 
 t.test('requests that wait for their turn are answered, each with its own', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const chat = await service.chat(owner);
-  // A body takes a while to read, so that the turn is long long before all of them have come.
+  // A body takes a while to read, so the turn is over long before all have arrived.
   const padding = Array.from({ length: 9000 }, (_, index) => ({ [`field${index}`]: 1 }));
   const texts = Array.from({ length: 200 }, (_, index) => `text ${index}`);
   const answers = await Promise.all(
