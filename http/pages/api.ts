@@ -4,6 +4,7 @@
 // done.
 
 import { signal } from '@preact/signals';
+import { onWindow, type Stop } from './subscriptions.ts';
 
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -52,9 +53,12 @@ function readToken(): string | null {
   }
 }
 
-addEventListener('storage', ({ key, newValue }) => {
-  if (key === tokenKey) token.value = newValue;
-});
+/** Takes over sign-ins and sign-outs of other tabs. */
+export function startTokenSharing(): Stop {
+  return onWindow('storage', ({ key, newValue }) => {
+    if (key === tokenKey) token.value = newValue;
+  });
+}
 
 export function keepToken(value: string | null): void {
   token.value = value;

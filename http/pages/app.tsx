@@ -1,18 +1,18 @@
-// Where the pages begin in a browser: chooses the page by the address, loads its family when it is first needed, leads
-// who is not signed in to sign in and back again.
+// Where the pages start in a browser. Chooses the page by the address, loads its family when it is first opened, and
+// leads a reader who is not signed in to the sign-in page and back.
 
 import { effect } from '@preact/signals';
 import { type JSX, render } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { listenForKeys } from './commands.ts';
 import { Failure, Loading } from './design/feedback.tsx';
 import { Lazy, type Load as LoadOf } from './design/lazy.tsx';
-import { connection, goLive } from './live.ts';
-import { followLinks, match, navigate, path, query } from './location.ts';
+import { connection } from './live.ts';
+import { match, navigate, path, query } from './location.ts';
 import type { PageName } from './paths.ts';
 import { isEnrolling, isSignedIn, me, meFailure, readMe } from './session.ts';
-import { stayWhileWorking } from './session-refresh.ts';
 import { NotFound, Shell } from './shell.tsx';
+import { startPages } from './start.ts';
+import type { Start } from './subscriptions.ts';
 import { applyTheme } from './theme.ts';
 
 interface PageProps {
@@ -29,7 +29,11 @@ const gettingIn = {
 } satisfies Partial<Record<PageName, Load>>;
 
 const enrol: Load = async () => (await import('./auth/enrol.tsx')).Enrol;
-const inbox: Load = async () => (await import('./inbox/inbox.tsx')).Inbox;
+const inbox: Load = async () => {
+  const [{ Inbox }, { startInbox }] = await Promise.all([import('./inbox/inbox.tsx'), import('./inbox/start.ts')]);
+  startOnce(startInbox);
+  return Inbox;
+};
 const calls: Load = async () => (await import('./calls/calls.tsx')).Calls;
 const contacts: Load = async () => (await import('./contacts/contacts.tsx')).Contacts;
 const reports: Load = async () => (await import('./reports/reports.tsx')).Reports;
@@ -88,12 +92,18 @@ function App(): JSX.Element {
   return found === undefined ? <NotFound /> : <Loading />;
 }
 
+const started = new Set<Start>();
+
+/** What is started here runs for as long as the page is open. */
+function startOnce(start: Start): void {
+  if (started.has(start)) return;
+  started.add(start);
+  start();
+}
+
 applyTheme();
-followLinks();
-listenForKeys();
-goLive();
-stayWhileWorking();
-// For whoever looks after a page from outside, as tests do.
+startOnce(startPages);
+// Shows the state of the connection to tests and browser extensions.
 effect(() => {
   document.documentElement.dataset['connection'] = connection.value;
 });

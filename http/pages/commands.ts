@@ -4,6 +4,7 @@
 
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { onWindow, type Stop } from './subscriptions.ts';
 
 export interface Command {
   /** `noun.verb`, once on the page. */
@@ -24,8 +25,8 @@ const groups = signal<readonly (readonly Command[])[]>([]);
 /** Those that were added last come first, and win where keys are the same. */
 export const commands = computed(() => groups.value.flat());
 
-/** Adds them until the answer is called. */
-export function addCommands(added: readonly Command[]): () => void {
+/** Adds them until stopped. */
+export function addCommands(added: readonly Command[]): Stop {
   groups.value = [added, ...groups.value];
   return () => {
     groups.value = groups.value.filter((group) => group !== added);
@@ -97,9 +98,9 @@ export function setLetterKeys(on: boolean): void {
   }
 }
 
-/** Listens for keys everywhere. Called once, by the app. */
-export function listenForKeys(): void {
-  addEventListener('keydown', (event) => {
+/** Runs the commands by their keys. */
+export function listenForKeys(): Stop {
+  return onWindow('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing || event.repeat) return;
     const key = keyOf(event);
     if (!hasLetterKeys.peek() && !/(?:mod|alt)\+/.test(key)) return;

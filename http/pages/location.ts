@@ -3,6 +3,7 @@
 
 import { computed, signal } from '@preact/signals';
 import { pageAt } from './paths.ts';
+import { onDocument, onWindow, type Stop, stopAll } from './subscriptions.ts';
 
 const address = signal(here());
 
@@ -14,10 +15,6 @@ export const path = computed(() => new URL(address.value, location.origin).pathn
 export const query = computed(() => new URL(address.value, location.origin).searchParams);
 /** Undefined at an address without a page. */
 export const match = computed(() => pageAt(path.value));
-
-addEventListener('popstate', () => {
-  address.value = here();
-});
 
 export function navigate(to: string, options: { readonly replace?: boolean } = {}): void {
   if (to === address.value) return;
@@ -42,24 +39,25 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
 }
 
 /**
- * Takes over clicks on links to pages of ours, and leaves every other to the browser: new tabs, downloads, other sites.
+ * Follows the browser's history, and clicks on links to these pages. New tabs, downloads and other sites are left to
+ * the browser.
  */
-export function followLinks(): void {
-  document.addEventListener('click', (event) => {
-    if (
-      event.defaultPrevented ||
-      event.button !== 0 ||
-      event.metaKey ||
-      event.ctrlKey ||
-      event.shiftKey ||
-      event.altKey
-    )
-      return;
-    const link = event.target instanceof Element ? event.target.closest('a') : null;
-    if (link === null || link.target !== '' || link.hasAttribute('download') || link.origin !== location.origin) return;
-    if (link.pathname === location.pathname && link.search === location.search && link.hash !== '') return;
-    if (pageAt(link.pathname) === undefined) return;
-    event.preventDefault();
-    navigate(link.pathname + link.search);
-  });
+export function startLocation(): Stop {
+  return stopAll([
+    onWindow('popstate', () => {
+      address.value = here();
+    }),
+    onDocument('click', followLink),
+  ]);
+}
+
+function followLink(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+    return;
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (link === null || link.target !== '' || link.hasAttribute('download') || link.origin !== location.origin) return;
+  if (link.pathname === location.pathname && link.search === location.search && link.hash !== '') return;
+  if (pageAt(link.pathname) === undefined) return;
+  event.preventDefault();
+  navigate(link.pathname + link.search);
 }

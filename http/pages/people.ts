@@ -5,6 +5,7 @@ import { call, token } from './api.ts';
 import { onceLive, socketOrTimeout } from './await-socket.ts';
 import { connection, onEvent, onResync } from './live.ts';
 import type { Agent, Department } from './records.ts';
+import { type Stop, stopAll } from './subscriptions.ts';
 
 export const agents = signal<ReadonlyMap<string, Agent>>(new Map());
 export const departments = signal<ReadonlyMap<string, Department>>(new Map());
@@ -21,37 +22,37 @@ export const arePeopleRead = signal(false);
 /** Departments that were named somewhere and are not among those that were read: each is asked for once. */
 const soughtDepartments = new Set<string>();
 
-effect(() => {
-  agents.value = new Map();
-  departments.value = new Map();
-  arePeopleRead.value = false;
-  soughtDepartments.clear();
-  if (token.value !== null) void begin();
-});
-onResync(() => void readPeople());
-// Who could not be asked for while the service was away.
-effect(() => {
-  if (connection.value === 'live' && peopleFailure.peek() !== undefined) untracked(() => void readPeople());
-});
-onEvent(['agent.updated'], ({ data }) => {
-  // The event's data, as the sockets' document gives it.
-  keepColleague((data as { agent: Agent }).agent);
-});
-onEvent(['department.created', 'department.updated'], ({ data }) =>
-  keepDepartment((data as { department: Department }).department),
-);
-onEvent(['department.deleted'], ({ data }) => {
-  const left = new Map(departments.peek());
-  left.delete((data as { department: Department }).department.id);
-  departments.value = left;
-});
-
-/** Not kept by the service: who comes back reads the agents. */
-onEvent(['agent.presence'], ({ data }) => {
-  const { agentId, isOnline } = data as { agentId: string; isOnline: boolean };
-  const agent = agents.peek().get(agentId);
-  if (agent !== undefined) keepColleague({ ...agent, isOnline });
-});
+export function startPeople(): Stop {
+  return stopAll([
+    effect(() => {
+      agents.value = new Map();
+      departments.value = new Map();
+      arePeopleRead.value = false;
+      soughtDepartments.clear();
+      if (token.value !== null) void begin();
+    }),
+    onResync(() => void readPeople()),
+    // A failed read is repeated when the connection is back.
+    effect(() => {
+      if (connection.value === 'live' && peopleFailure.peek() !== undefined) untracked(() => void readPeople());
+    }),
+    // The data of each event is as the sockets' document gives it.
+    onEvent(['agent.updated'], ({ data }) => keepColleague((data as { agent: Agent }).agent)),
+    onEvent(['department.created', 'department.updated'], ({ data }) =>
+      keepDepartment((data as { department: Department }).department),
+    ),
+    onEvent(['department.deleted'], ({ data }) => {
+      const left = new Map(departments.peek());
+      left.delete((data as { department: Department }).department.id);
+      departments.value = left;
+    }),
+    onEvent(['agent.presence'], ({ data }) => {
+      const { agentId, isOnline } = data as { agentId: string; isOnline: boolean };
+      const agent = agents.peek().get(agentId);
+      if (agent !== undefined) keepColleague({ ...agent, isOnline });
+    }),
+  ]);
+}
 
 /** "Away, not here": what somebody chose, and whether that is because nobody has seen them. */
 export function presenceOf({ status, statusSource, isOnline }: Agent): string {

@@ -2,6 +2,7 @@
 // expires on its own.
 
 import { call, keepToken, token } from './api.ts';
+import { onWindow, type Stop, stopAll } from './subscriptions.ts';
 
 const keptAs = 'switchboard.refreshedAt';
 /** A few times a day is enough: a session lasts for days. */
@@ -11,9 +12,9 @@ const pauseMs = 60_000;
 
 let triedAtMs = 0;
 
-/** Called once, by the app. */
-export function stayWhileWorking(): void {
-  for (const sign of ['pointerdown', 'keydown']) addEventListener(sign, () => void refreshIfDue(), { passive: true });
+export function stayWhileWorking(): Stop {
+  const signs = ['pointerdown', 'keydown'] as const;
+  return stopAll(signs.map((sign) => onWindow(sign, () => void refreshIfDue(), { passive: true })));
 }
 
 /** Records a new sign-in, which needs no refresh for a while. */

@@ -6,6 +6,7 @@ import { ApiError, call, keepToken, token } from './api.ts';
 import { connection, onEvent, onResync, reconnectNow } from './live.ts';
 import type { Agent, AgentStatus, Role, Workspace } from './records.ts';
 import { noteSignIn } from './session-refresh.ts';
+import { type Stop, stopAll } from './subscriptions.ts';
 import { thisBrowser } from './this-browser.ts';
 
 export interface Me {
@@ -31,31 +32,30 @@ export function hasRole(role: Role): boolean {
   return own !== undefined && order.indexOf(own) >= order.indexOf(role);
 }
 
-effect(() => {
-  const current = token.value;
-  // Another sign-in, also of the same agent in another tab, begins anew: all that is kept of the former one is gone
-  // with it.
-  me.value = undefined;
-  meFailure.value = undefined;
-  isEnrolling.value = false;
-  if (current !== null) void readMe(current);
-});
-// Who could not be asked for is asked for when the service is back, and again when events were missed.
-effect(() => {
-  if (connection.value === 'live' && meFailure.peek() !== undefined) untracked(() => void readMe());
-});
-onResync(() => void readMe());
-
-onEvent(['agent.updated'], ({ data }) => {
-  // The event's data, as the sockets' document gives it.
-  keepAgent((data as { agent: Agent }).agent);
-});
-
-onEvent(['workspace.updated'], ({ data }) => {
-  const { workspace } = data as { workspace: Workspace };
-  const current = me.peek();
-  if (current !== undefined) me.value = { ...current, workspace };
-});
+export function startSession(): Stop {
+  return stopAll([
+    effect(() => {
+      const current = token.value;
+      // Any new sign-in, even of the same agent in another tab, forgets everything about the previous one.
+      me.value = undefined;
+      meFailure.value = undefined;
+      isEnrolling.value = false;
+      if (current !== null) void readMe(current);
+    }),
+    // A failed read is repeated when the connection is back.
+    effect(() => {
+      if (connection.value === 'live' && meFailure.peek() !== undefined) untracked(() => void readMe());
+    }),
+    onResync(() => void readMe()),
+    // The data of each event is as the sockets' document gives it.
+    onEvent(['agent.updated'], ({ data }) => keepAgent((data as { agent: Agent }).agent)),
+    onEvent(['workspace.updated'], ({ data }) => {
+      const { workspace } = data as { workspace: Workspace };
+      const current = me.peek();
+      if (current !== undefined) me.value = { ...current, workspace };
+    }),
+  ]);
+}
 
 /** Asks again who is signed in, after a failure or a change of the workspace. */
 export async function readMe(current: string | null = token.peek()): Promise<void> {

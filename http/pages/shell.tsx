@@ -1,5 +1,5 @@
-// What stands around every page of who is signed in: the ways to the others, the state of the connection, notices, the
-// command palette and the banner of a ringing call.
+// The frame around every page of a signed-in agent: navigation, the state of the connection, notices, the command palette
+// and the banner of a ringing call.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -19,6 +19,7 @@ import type { AgentStatus } from './records.ts';
 import { openPalette, openShortcuts, Palette } from './search/palette.tsx';
 import { me, setStatus, signOut } from './session.ts';
 import { sectionCommands } from './settings/sections.ts';
+import { startWhenLoaded } from './subscriptions.ts';
 import { chooseTheme, theme } from './theme.ts';
 import { unreadCount } from './title.ts';
 
@@ -44,8 +45,7 @@ const statuses: readonly { readonly status: AgentStatus; readonly label: string 
 ];
 
 export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
-  // What is new is counted and told on every page.
-  useEffect(() => void import('./inbox/watch.ts'), []);
+  useEffect(() => startWhenLoaded(async () => (await import('./inbox/watch.ts')).startWatching), []);
   useEffect(
     () =>
       addCommands([

@@ -1,21 +1,28 @@
-// Times and amounts as people read them: in the reader's own zone and language, with the exact one at hand.
+// Times and amounts in the reader's time zone and language.
 
 import { effect, signal } from '@preact/signals';
 import { aheadMs, serverNow } from './server-clock.ts';
+import { type Stop, stopAll } from './subscriptions.ts';
 
-/** The service's time, to half a minute: whatever shows how long ago something was follows it. */
+/** The server's time, to 30 s. Everything that shows how long ago something was follows it. */
 export const now = signal(serverNow());
-setInterval(() => {
-  now.value = serverNow();
-}, 30_000);
-/** Less than this is the way of an event to here, and no other clock. */
+/** A smaller difference is the event's delay, not another clock. */
 const noticedMs = 2000;
-let usedMs = aheadMs.peek();
-effect(() => {
-  if (Math.abs(aheadMs.value - usedMs) < noticedMs) return;
-  usedMs = aheadMs.peek();
-  now.value = serverNow();
-});
+
+export function startTimes(): Stop {
+  let usedMs = aheadMs.peek();
+  const timer = setInterval(() => {
+    now.value = serverNow();
+  }, 30_000);
+  return stopAll([
+    () => clearInterval(timer),
+    effect(() => {
+      if (Math.abs(aheadMs.value - usedMs) < noticedMs) return;
+      usedMs = aheadMs.peek();
+      now.value = serverNow();
+    }),
+  ]);
+}
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

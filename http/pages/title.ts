@@ -1,6 +1,7 @@
-// The title of the page, with what is unread in front of it, and with what cannot wait in front of that.
+// The title of the page, with the number of unread conversations before it, and before that what cannot wait.
 
 import { effect, signal } from '@preact/signals';
+import type { Stop } from './subscriptions.ts';
 
 const title = signal('Switchboard');
 /** Conversations of the agent's own with something unread; shown in the title and beside the inbox. */
@@ -8,7 +9,7 @@ export const unreadCount = signal(0);
 /** What cannot wait, such as a ringing call; the newest is shown. */
 const alerts = signal<readonly { readonly text: string }[]>([]);
 
-/** Answers how to take it back. */
+/** Returns how to remove it. */
 export function addTitleAlert(text: string): () => void {
   const alert = { text };
   alerts.value = [...alerts.peek(), alert];
@@ -21,8 +22,10 @@ export function setTitle(text: string): void {
   title.value = `${text} · Switchboard`;
 }
 
-effect(() => {
-  const text = unreadCount.value === 0 ? title.value : `(${unreadCount.value}) ${title.value}`;
-  const alert = alerts.value.at(-1);
-  document.title = alert === undefined ? text : `${alert.text} · ${text}`;
-});
+export function startTitle(): Stop {
+  return effect(() => {
+    const text = unreadCount.value === 0 ? title.value : `(${unreadCount.value}) ${title.value}`;
+    const alert = alerts.value.at(-1);
+    document.title = alert === undefined ? text : `${alert.text} · ${text}`;
+  });
+}

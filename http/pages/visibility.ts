@@ -2,6 +2,7 @@
 // the background does not notify an agent who is using another one.
 
 import { signal } from '@preact/signals';
+import { onDocument, onWindow, type Stop, stopAll } from './subscriptions.ts';
 
 export const isInUse = signal(looks());
 
@@ -9,25 +10,42 @@ function looks(): boolean {
   return document.visibilityState === 'visible' && document.hasFocus();
 }
 
-const look = (): void => {
-  isInUse.value = looks();
-};
-addEventListener('focus', look);
-addEventListener('blur', look);
-document.addEventListener('visibilitychange', look);
-
 /** The messages between tabs. */
 type Word = 'who looks?' | 'I do';
 
 const answerMs = 60;
-const tabs = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('switchboard.looking');
+/** Open while started, in browsers that have it. */
+let tabs: BroadcastChannel | undefined;
 const asking = new Set<() => void>();
-tabs?.addEventListener('message', ({ data }: MessageEvent<Word>) => {
-  if (data === 'who looks?' && isInUse.peek()) tell('I do');
-  else if (data === 'I do') for (const answer of asking) answer();
-});
 
-function tell(word: Word): void {
+export function startVisibility(): Stop {
+  const look = (): void => {
+    isInUse.value = looks();
+  };
+  look();
+  return stopAll([
+    onWindow('focus', look),
+    onWindow('blur', look),
+    onDocument('visibilitychange', look),
+    openChannel(),
+  ]);
+}
+
+function openChannel(): Stop {
+  if (typeof BroadcastChannel === 'undefined') return () => undefined;
+  const channel = new BroadcastChannel('switchboard.looking');
+  channel.addEventListener('message', ({ data }: MessageEvent<Word>) => {
+    if (data === 'who looks?' && isInUse.peek()) send('I do');
+    else if (data === 'I do') for (const answer of asking) answer();
+  });
+  tabs = channel;
+  return () => {
+    tabs = undefined;
+    channel.close();
+  };
+}
+
+function send(word: Word): void {
   tabs?.postMessage(word);
 }
 
@@ -43,6 +61,6 @@ export function isInUseElsewhere(): Promise<boolean> {
     const yes = (): void => answer(true);
     const timer = setTimeout(() => answer(false), answerMs);
     asking.add(yes);
-    tell('who looks?');
+    send('who looks?');
   });
 }

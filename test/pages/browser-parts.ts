@@ -88,6 +88,7 @@ Object.assign(globalThis, {
   localStorage: new MemoryStorage(),
   document: doc,
   addEventListener: page.addEventListener.bind(page),
+  removeEventListener: page.removeEventListener.bind(page),
   history: { pushState: () => undefined, replaceState: () => undefined },
   HTMLElement: class {},
   CloseEvent: class extends Event {

@@ -6,7 +6,7 @@ import './browser-parts.ts';
 import { effect } from '@preact/signals';
 import t from 'tap';
 import { keepCall, liveCalls } from '../../http/pages/calls/live-calls.ts';
-import { addCommands, listenForKeys, setLetterKeys } from '../../http/pages/commands.ts';
+import { addCommands, setLetterKeys } from '../../http/pages/commands.ts';
 import { filesOf } from '../../http/pages/inbox/composed-files.ts';
 import {
   conversationOf,
@@ -21,10 +21,13 @@ import { holdNotices, notices, notify } from '../../http/pages/notices.ts';
 import type { Agent, Call, Conversation } from '../../http/pages/records.ts';
 import { setServerTime } from '../../http/pages/server-clock.ts';
 import { me } from '../../http/pages/session.ts';
+import { startPages } from '../../http/pages/start.ts';
 import { dayHeading, now, shortTime, timeInSentence } from '../../http/pages/times.ts';
 import { hurry, look, onRequest, page, turns, until, uploadsUnderWay } from './browser-parts.ts';
 
-t.test('[3] an ended call stays so, whatever answer comes after', async (t) => {
+t.teardown(startPages());
+
+t.test('[3] a call that ended stays so, whatever answer comes after', async (t) => {
   const call: Call = {
     id: 'c',
     version: 2,
@@ -153,7 +156,6 @@ t.test("letters are shortcuts until turned off; the system's own are not", async
       { id: 'two', title: 'Two', group: 'G', keys: ['mod+k'], whileTyping: true, run: () => done.push('mod') },
     ]),
   );
-  listenForKeys();
   const press = (key: string, held: { ctrlKey?: boolean; metaKey?: boolean } = {}) =>
     page.dispatchEvent(
       Object.assign(new Event('keydown', { cancelable: true }), {

@@ -18,9 +18,18 @@ import { listOf, pagers, readOn } from '../../http/pages/inbox/lists.ts';
 import { isUnread } from '../../http/pages/inbox/merging.ts';
 import { outgoing, send } from '../../http/pages/inbox/outgoing.ts';
 import { setTags, unconfirmed } from '../../http/pages/inbox/panel/changes.ts';
+import { answerOffer } from '../../http/pages/inbox/panel/standing-offers.ts';
 import { markRead, see } from '../../http/pages/inbox/reading.ts';
 import { haveRepliesFailed, refreshSavedReplies, savedReplies } from '../../http/pages/inbox/saved-replies.ts';
+import { startInbox } from '../../http/pages/inbox/start.ts';
 import { readNewest, threadOf } from '../../http/pages/inbox/threads.ts';
+import { startWatching } from '../../http/pages/inbox/watch.ts';
+import { connection, isCutOff } from '../../http/pages/live.ts';
+import { dismiss, notices } from '../../http/pages/notices.ts';
+import { agentName, agents, departmentName } from '../../http/pages/people.ts';
+import { me } from '../../http/pages/session.ts';
+import { startPages } from '../../http/pages/start.ts';
+import { startAll } from '../../http/pages/subscriptions.ts';
 import { password, startService } from '../support/service.ts';
 import {
   cutSocket,
@@ -38,11 +47,6 @@ import {
   until,
   visit,
 } from './browser-parts.ts';
-import '../../http/pages/inbox/watch.ts';
-import { connection, goLive, isCutOff } from '../../http/pages/live.ts';
-import { dismiss, notices } from '../../http/pages/notices.ts';
-import { agentName, agents, departmentName } from '../../http/pages/people.ts';
-import { me } from '../../http/pages/session.ts';
 
 t.test('what the inbox knows', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
@@ -51,7 +55,8 @@ t.test('what the inbox knows', async (t) => {
   // The pauses before something is sent again, and how long a connection is given to answer.
   for (const ms of [500, 1000, 5000]) hurry(ms);
   visit(service.url);
-  goLive();
+  let stop = startAll([startPages, startInbox, startWatching]);
+  t.teardown(() => stop());
   t.teardown(() => keepToken(null));
   const signIn = async (token: string): Promise<void> => {
     keepToken(token);
@@ -468,7 +473,7 @@ t.test('what the inbox knows', async (t) => {
       bob.token,
     );
     await until(() => peekConversation(offered.id)?.handshake != null);
-    await act(offered.id, 'assignment/accept', {});
+    await answerOffer(await loadConversation(offered.id), 'accept');
     await until(() => [taken, offered].every(({ id }) => peekConversation(id)?.assignedAgentId === owner.agentId));
     look(false);
     await give(given.id);
@@ -479,5 +484,33 @@ t.test('what the inbox knows', async (t) => {
     );
     t.equal(notices.value.length, 1, 'the given one alone');
     t.match(notices.value[0], { kind: 'news', text: /^The conversation with .* is yours now\.$/ });
+  });
+
+  t.test('stopped, the pages follow nothing; started again, each part runs once', async (t) => {
+    const { id } = await chat('Before');
+    await until(() => peekConversation(id) !== undefined);
+    stop();
+    t.equal(connection.value, 'off');
+    const { id: later, say } = await chat('Meanwhile');
+    keepToken(ann.token);
+    keepToken(owner.token);
+    look(false);
+    t.teardown(() => look(true));
+    await turns(20);
+    t.equal(peekConversation(later), undefined);
+    t.ok(peekConversation(id), 'nothing reacts to a sign-in');
+    t.strictSame(desktop, []);
+    stop = startAll([startPages, startInbox, startWatching]);
+    await signIn(owner.token);
+    t.ok(peekConversation(later), 'it is read');
+    look(false);
+    await say('After');
+    await until(() => peekConversation(later)?.preview === 'After' && desktop.length > 0);
+    await turns(20);
+    t.strictSame(
+      desktop.splice(0).map(({ body }) => body),
+      ['After'],
+      'one notification',
+    );
   });
 });

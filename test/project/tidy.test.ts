@@ -207,6 +207,16 @@ t.test('workers never write to a workspace, and only one of them to a file that 
   t.same(wrong, []);
 });
 
+t.test('importing a file of the pages subscribes to nothing', async (t) => {
+  const wrong: string[] = [];
+  const subscribes =
+    /^(?:void )?(?:[\w.?]+\.)?(?:effect|on[A-Z]\w*|subscribe|addEventListener|set(?:Interval|Timeout))\(/m;
+  for (const [file, text] of sources)
+    if (file.startsWith('http/pages/') && file !== 'http/pages/app.tsx' && subscribes.test(text))
+      wrong.push(`${file} subscribes when it is imported: do it in a function that start.ts calls`);
+  t.same(wrong, []);
+});
+
 t.test('an outside library has one file that imports it', async (t) => {
   const wrong: string[] = [];
   const homes: Record<string, string[]> = {

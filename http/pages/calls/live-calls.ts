@@ -9,6 +9,7 @@ import { isReachable } from '../inbox/lists.ts';
 import { connection, onEvent, onResync } from '../live.ts';
 import type { Call, Conversation, LiveEvent } from '../records.ts';
 import { me } from '../session.ts';
+import { type Stop, stopAll } from '../subscriptions.ts';
 import { isLive } from './call-story.ts';
 
 export const liveCalls = signal<ReadonlyMap<string, Call>>(new Map());
@@ -135,18 +136,22 @@ function take({ type, data }: LiveEvent): void {
   else if (type === 'assignment.pending') void readOne(conversation.id);
 }
 
-onEvent([...callEvents, ...conversationEvents], take);
-onResync(() => void readLive());
-
 let failed = false;
-effect(() => {
-  liveCalls.value = new Map();
-  reached.clear();
-  if (ownId.value !== undefined && worksWithCalls.value) void begin();
-});
-effect(() => {
-  if (connection.value === 'live' && failed) void readLive();
-});
+
+export function startLiveCalls(): Stop {
+  return stopAll([
+    onEvent([...callEvents, ...conversationEvents], take),
+    onResync(() => void readLive()),
+    effect(() => {
+      liveCalls.value = new Map();
+      reached.clear();
+      if (ownId.value !== undefined && worksWithCalls.value) void begin();
+    }),
+    effect(() => {
+      if (connection.value === 'live' && failed) void readLive();
+    }),
+  ]);
+}
 
 async function begin(): Promise<void> {
   await socketOrTimeout();

@@ -3,6 +3,7 @@
 import { effect, signal } from '@preact/signals';
 import { token } from '../api.ts';
 import { readAll } from '../people.ts';
+import type { Stop } from '../subscriptions.ts';
 import { spacedNumber } from './call-story.ts';
 import { worksWithCalls } from './live-calls.ts';
 
@@ -17,13 +18,15 @@ let reading: Promise<void> | undefined;
 /** Not among those that were read: claimed since, or no longer to be read. Each is asked for once. */
 const unknown = new Set<string>();
 
-effect(() => {
-  if (token.value === null) {
+/** Forgets them when the agent signs out. */
+export function startNumbers(): Stop {
+  return effect(() => {
+    if (token.value !== null) return;
     numbers.value = new Map();
     unknown.clear();
     reading = undefined;
-  }
-});
+  });
+}
 
 /** Where they cannot be read, the number itself is shown instead. */
 export function readNumbers(): Promise<void> {

@@ -4,6 +4,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { messageOf, token } from '../api.ts';
 import { notify } from '../notices.ts';
+import type { Stop } from '../subscriptions.ts';
 import { draftOf } from './drafts.ts';
 import type { SentFile } from './timeline.ts';
 import { maxFiles, type Upload, upload } from './uploads.ts';
@@ -11,11 +12,13 @@ import { maxFiles, type Upload, upload } from './uploads.ts';
 const kept = new Map<string, ComposedFiles>();
 let count = 0;
 
-// Whoever signs in next has other drafts.
-token.subscribe(() => {
-  for (const files of kept.values()) files.clear();
-  kept.clear();
-});
+/** Forgets them when another agent signs in, whose drafts are others. */
+export function startComposedFiles(): Stop {
+  return token.subscribe(() => {
+    for (const files of kept.values()) files.clear();
+    kept.clear();
+  });
+}
 
 export function filesOf(conversationId: string): ComposedFiles {
   let found = kept.get(conversationId);

@@ -1,17 +1,14 @@
-// The conversations that this page knows, each one once: read from lists, kept by the socket, changed by what is asked
-// for here. Whoever shows one reads its signal; whoever shows many is told of each change. Nothing here knows of lists
-// or of messages.
+// The conversations that the pages know, each of them once: read with lists, kept current by the socket, changed by
+// `act`. To show one, read its signal; to follow many, use `onConversation`. Nothing here knows of lists.
 
 import { type Signal, signal } from '@preact/signals';
 import { ApiError, call, token } from '../api.ts';
 import { onEvent } from '../live.ts';
-import type { Conversation, Message, Read } from '../records.ts';
+import type { Conversation, LiveEvent, Message, Read } from '../records.ts';
+import { type Stop, stopAll } from '../subscriptions.ts';
 import { newestOf, withMessage, withRead } from './merging.ts';
 
-/**
- * What was to be changed had been changed meanwhile: whoever shows it says how. `now` is as it is; `was` as the reader
- * saw it.
- */
+/** The conversation was changed by someone else meanwhile. `was` is what the reader saw, `now` what it is. */
 export class StaleError extends Error {
   readonly was: Conversation | undefined;
   readonly now: Conversation;
@@ -30,7 +27,7 @@ type Listener = (change: {
 }) => void;
 
 const kept = new Map<string, Signal<Conversation | undefined>>();
-/** Those whose signals somebody follows. */
+/** Those whose signals are followed. */
 const followed = new Set<string>();
 const listeners = new Set<Listener>();
 
@@ -52,13 +49,13 @@ export function* knownConversations(): Generator<Conversation> {
   }
 }
 
-/** Calls `tell` with every change. Answers how to stop. */
-export function onConversation(tell: Listener): () => void {
-  listeners.add(tell);
-  return () => void listeners.delete(tell);
+/** Calls `notify` with every change. */
+export function onConversation(notify: Listener): Stop {
+  listeners.add(notify);
+  return () => void listeners.delete(notify);
 }
 
-/** Takes a record from wherever it comes; an older one changes nothing. `isTold`: by an event. */
+/** Keeps a record; an older one changes nothing. `isTold`: it comes with an event. */
 export function remember(record: Conversation, by: { readonly isTold?: boolean } = {}): Conversation {
   const before = signalOf(record.id).peek();
   const after = before === undefined ? record : newestOf(before, record, by);
@@ -66,13 +63,13 @@ export function remember(record: Conversation, by: { readonly isTold?: boolean }
   return after;
 }
 
-/** It is out of reach, or gone. */
+/** The agent can no longer see it, or it is gone. */
 export function forget(conversationId: string): void {
   const before = kept.get(conversationId)?.peek();
   if (before !== undefined) put(conversationId, before, undefined);
 }
 
-/** Of those known, forgets all that nobody follows, changes or holds on to by `isWanted`. They can be read again. */
+/** Forgets those that are not followed, not being changed and not wanted. They can be read again. */
 export function forgetUnfollowed(isWanted: (conversation: Conversation) => boolean): void {
   for (const [conversationId, one] of [...kept]) {
     const conversation = one.peek();
@@ -98,7 +95,7 @@ export async function loadConversation(conversationId: string, abort?: AbortSign
 
 const actedOn = new Map<string, number>();
 
-/** Whether something was asked of it here that is not answered yet: what it becomes meanwhile is no news. */
+/** Whether a change from here is under way, so that its outcome is no news to this agent. */
 export function isActedOn(conversationId: string): boolean {
   return actedOn.has(conversationId);
 }
@@ -110,9 +107,8 @@ function countActs(conversationId: string, step: 1 | -1): void {
 }
 
 /**
- * Asks for a change of the conversation and remembers what it is then. Rejects with StaleError when it was another one
- * than the
- * reader saw, with ApiError for everything else.
+ * Changes the conversation on the server and keeps the result. Rejects with StaleError if someone else changed it
+ * since the reader saw it, and with ApiError otherwise.
  */
 export async function act<Answer extends object = { conversation: Conversation }>(
   conversationId: string,
@@ -152,26 +148,31 @@ function signalOf(conversationId: string): Signal<Conversation | undefined> {
 
 function put(conversationId: string, before: Conversation | undefined, after: Conversation | undefined): void {
   signalOf(conversationId).value = after;
-  for (const tell of listeners) tell({ before, after });
+  for (const notify of listeners) notify({ before, after });
 }
 
 function isSame(one: Conversation, other: Conversation): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
-// Another agent on the same browser sees other conversations.
-token.subscribe(() => {
-  for (const conversationId of [...kept.keys()]) forget(conversationId);
-});
+export function startConversations(): Stop {
+  return stopAll([
+    // Another agent on the same browser sees other conversations.
+    token.subscribe(() => {
+      for (const conversationId of [...kept.keys()]) forget(conversationId);
+    }),
+    onEvent('*', follow),
+  ]);
+}
 
-// The data of each event is as the sockets' document gives it.
-onEvent('*', ({ type, conversationId, data }) => {
+/** The data of each event is as the sockets' document gives it. */
+function follow({ type, conversationId, data }: LiveEvent): void {
   if ('conversation' in data) remember((data as { conversation: Conversation }).conversation, { isTold: true });
   const known = conversationId == null ? undefined : kept.get(conversationId)?.peek();
   if (type === 'message.created') {
     const { message } = data as { message: Message };
     if (known !== undefined) remember(withMessage(known, message));
-    // A message in what is not known here: it reopened, or an older page of the list holds it.
+    // A conversation that is not known here: it was reopened, or is on a page of the list that was not read yet.
     else if (message.senderType !== 'system') loadConversation(message.conversationId).catch(() => undefined);
   } else if (type === 'message.read' && known !== undefined) remember(withRead(known, (data as { read: Read }).read));
-});
+}

@@ -1,18 +1,19 @@
-// Who the customers are: visitors by id, read in batches once somebody shows one, then kept by what the socket says.
+// The customers: visitors by id, read in batches when they are first shown, then kept current by the socket.
 
 import { effect, type Signal, signal } from '@preact/signals';
 import { call, token } from '../api.ts';
 import { onEvent, onResync } from '../live.ts';
 import type { Conversation, Visitor } from '../records.ts';
+import { type Stop, stopAll } from '../subscriptions.ts';
 
-/** As many as one question may name. */
+/** The most ids that one request may name. */
 const maxIds = 50;
 const gatherMs = 15;
-/** Between two questions: who scrolls past hundreds is not asked about for each row that comes up. */
+/** The pause between two requests, so that scrolling past hundreds of rows does not ask for each. */
 const restMs = 120;
 const retryMs = 5000;
 const patienceMs = 1500;
-/** So many are kept; beyond it a fifth goes, the oldest that nobody sees. */
+/** Beyond 5,000 the oldest fifth is dropped, except those that are shown. */
 const maxKept = 5000;
 
 const kept = new Map<string, Signal<Visitor | undefined>>();
@@ -21,11 +22,10 @@ const followed = new Set<string>();
 const wanted = new Set<string>();
 /** May be shown soon. */
 const expected = new Set<string>();
-// biome-ignore lint/correctness/noUnusedVariables: `??=` reads it.
 let timer: ReturnType<typeof setTimeout> | undefined;
 let lastAskedMs = -restMs;
 
-/** Follows the signal of that visitor: undefined until it was read, which asking for it begins. */
+/** Follows the signal of that visitor, and reads it if it is not known yet. Undefined until then. */
 export function visitorOf(visitorId: string | null): Visitor | undefined {
   if (visitorId === null) return undefined;
   const known = kept.get(visitorId);
@@ -48,10 +48,7 @@ function keep(visitorId: string, visitor: Visitor | undefined): Signal<Visitor |
   return made;
 }
 
-/**
- * These customers may be shown soon: they are read before, so that nothing has to be drawn twice, but after those that
- * are shown.
- */
+/** Reads customers that may be shown soon, so that nothing is drawn twice, but after those that are shown. */
 export function expectCustomers(conversations: Iterable<Pick<Conversation, 'visitorId'> | undefined>): void {
   expected.clear();
   for (const conversation of conversations) {
@@ -67,7 +64,7 @@ export function rememberVisitor(visitor: Visitor): void {
   else known.value = visitor;
 }
 
-/** What the customer is called: as it said, else by how it can be reached, else apart from the others. */
+/** The customer's name, else its address or number, else a part of its id. */
 export function customerName({ visitorId, channel }: Pick<Conversation, 'visitorId' | 'channel'>): string {
   if (visitorId === null && channel === 'call') return 'A withheld number';
   const visitor = visitorOf(visitorId);
@@ -76,7 +73,7 @@ export function customerName({ visitorId, channel }: Pick<Conversation, 'visitor
   return said ?? `Visitor ${visitor.id.slice(-4)}`;
 }
 
-/** Resolves once it is known who that is, or cannot be known soon. */
+/** Resolves once the customer was read, or after 1.5 s. */
 export function customerRead({ visitorId }: Pick<Conversation, 'visitorId'>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, patienceMs);
@@ -103,7 +100,7 @@ function readSoon(): void {
 
 async function readWanted(): Promise<void> {
   timer = undefined;
-  // The newest first: they are what is looked at.
+  // The most recent first: they are on the screen.
   const ids = [...[...expected].reverse(), ...wanted].slice(-maxIds);
   const asked = token.peek();
   if (ids.length === 0 || asked === null) return;
@@ -116,10 +113,10 @@ async function readWanted(): Promise<void> {
     const { visitors } = await call<{ visitors: Visitor[] }>('GET', '/visitors', { query: { ids: ids.join(',') } });
     if (token.peek() !== asked) return;
     for (const visitor of visitors) rememberVisitor(visitor);
-    // Who is not there is not asked for again.
+    // Those that do not exist are not asked for again.
     for (const id of ids) if (!kept.has(id)) keep(id, undefined);
   } catch {
-    // They are shown without a name until then.
+    // They are shown without a name until the retry.
     for (const id of ids) if (kept.has(id)) wanted.add(id);
     timer ??= setTimeout(() => void readWanted(), retryMs);
     return;
@@ -127,16 +124,24 @@ async function readWanted(): Promise<void> {
   if (wanted.size + expected.size > 0) timer ??= setTimeout(() => void readWanted(), restMs);
 }
 
-token.subscribe(() => {
-  kept.clear();
-  wanted.clear();
-  expected.clear();
-});
-onResync(() => {
-  for (const visitorId of kept.keys()) want(visitorId);
-});
-// Where somebody is and who it says it is; of those alone that are shown.
-onEvent(['visitor.online', 'visitor.page_viewed', 'visitor.updated'], ({ data }) => {
-  const { visitor } = data as { visitor: Visitor };
-  if (kept.has(visitor.id)) rememberVisitor(visitor);
-});
+export function startCustomers(): Stop {
+  return stopAll([
+    token.subscribe(() => {
+      kept.clear();
+      wanted.clear();
+      expected.clear();
+    }),
+    onResync(() => {
+      for (const visitorId of kept.keys()) want(visitorId);
+    }),
+    // Only visitors that were shown are kept.
+    onEvent(['visitor.online', 'visitor.page_viewed', 'visitor.updated'], ({ data }) => {
+      const { visitor } = data as { visitor: Visitor };
+      if (kept.has(visitor.id)) rememberVisitor(visitor);
+    }),
+    () => {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  ]);
+}

@@ -10,6 +10,7 @@ import { connection, onResync } from '../live.ts';
 import { departments } from '../people.ts';
 import type { Agent, Conversation } from '../records.ts';
 import { me } from '../session.ts';
+import { type Stop, stopAll } from '../subscriptions.ts';
 import {
   conversationOf,
   forget,
@@ -192,22 +193,6 @@ export function listOf(key: string): List | undefined {
   return lists.value.get(key);
 }
 
-effect(() => {
-  void reach.value;
-  const all = lists.value;
-  untracked(() => {
-    for (const list of all.values()) list.rebuild(me.peek()?.agent);
-  });
-});
-onConversation(({ before, after }) => {
-  const id = after?.id ?? before?.id;
-  if (id === undefined) return;
-  batch(() => {
-    for (const list of lists.peek().values()) list.take(id, after, me.peek()?.agent);
-  });
-  if (after !== undefined && !isOpen(after)) forgetOverSoon();
-});
-
 /** Of what is over, as much is kept while nobody looks at a list of it. */
 const maxOver = 500;
 let isForgetting = false;
@@ -350,21 +335,40 @@ export function readOn(source: Source): void {
   else void pagers[source].next();
 }
 
-effect(() => {
-  void reach.value;
-  untracked(() => {
-    for (const pager of Object.values(pagers)) pager.reset();
-    if (me.peek() !== undefined) void readQueue();
-  });
-});
-onResync(reread);
-// What could not be read while the service was away, without being asked for.
-effect(() => {
-  if (connection.value !== 'live') return;
-  untracked(() => {
-    for (const source of sources) if (pagers[source].state.peek() === 'failed') readOn(source);
-  });
-});
+export function startLists(): Stop {
+  return stopAll([
+    effect(() => {
+      void reach.value;
+      const all = lists.value;
+      untracked(() => {
+        for (const list of all.values()) list.rebuild(me.peek()?.agent);
+      });
+    }),
+    onConversation(({ before, after }) => {
+      const id = after?.id ?? before?.id;
+      if (id === undefined) return;
+      batch(() => {
+        for (const list of lists.peek().values()) list.take(id, after, me.peek()?.agent);
+      });
+      if (after !== undefined && !isOpen(after)) forgetOverSoon();
+    }),
+    effect(() => {
+      void reach.value;
+      untracked(() => {
+        for (const pager of Object.values(pagers)) pager.reset();
+        if (me.peek() !== undefined) void readQueue();
+      });
+    }),
+    onResync(reread),
+    // A failed read is repeated when the connection is back.
+    effect(() => {
+      if (connection.value !== 'live') return;
+      untracked(() => {
+        for (const source of sources) if (pagers[source].state.peek() === 'failed') readOn(source);
+      });
+    }),
+  ]);
+}
 
 function reread(): void {
   const read = Object.entries(pagers).filter(([, pager]) => pager.state.peek() !== 'waiting');

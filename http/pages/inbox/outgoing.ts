@@ -1,7 +1,6 @@
-// What the agent wrote and the service has not acknowledged yet. Each has its id from the beginning, so that it can be
-// sent again after an answer that never came, by another tab as well, and is there once; they are kept in the browser
-// until then, over a reload too. In a conversation they leave one after the other, in the order in which they were
-// written.
+// The queue of what the agent wrote and the server has not acknowledged yet. Each item has its id from the start, so a
+// retry does not duplicate it, even from another tab. The queue is kept in the browser and survives a reload. Within a
+// conversation items are sent one at a time, in the order they were written.
 
 import { effect, signal, untracked } from '@preact/signals';
 import { ApiError, call, messageOf } from '../api.ts';
@@ -9,6 +8,7 @@ import { connection } from '../live.ts';
 import { newId } from '../new-id.ts';
 import type { Message, Note } from '../records.ts';
 import { me } from '../session.ts';
+import { onWindow, type Stop, stopAll } from '../subscriptions.ts';
 import { takeMessage, takeNote } from './threads.ts';
 import type { Outgoing } from './timeline.ts';
 
@@ -17,7 +17,7 @@ export const outgoing = signal<readonly Outgoing[]>([]);
 
 const maxPauseMs = 10_000;
 const firstPauseMs = 500;
-/** What waited longer is not sent behind its writer's back; the writer is asked. */
+/** After this long the writer is asked before an item is sent. */
 const staleMs = 12 * 3600_000;
 const prefix = (): string => `switchboard.outgoing.${me.peek()?.agent.id ?? ''}.`;
 
@@ -39,7 +39,7 @@ export function retry(id: string): void {
   void drain(one.conversationId);
 }
 
-/** The service has it, or its writer does not want it any more. */
+/** Removes it: the server has it, or its writer no longer wants it sent. */
 export function discard(id: string): void {
   outgoing.value = outgoing.peek().filter((one) => one.id !== id);
   keep(id, undefined);
@@ -57,7 +57,7 @@ async function drain(conversationId: string): Promise<void> {
   }
 }
 
-/** False when the rest has to wait. */
+/** Returns false if the rest of the conversation has to wait. */
 async function deliver(one: Outgoing): Promise<boolean> {
   if (Date.now() - one.writtenAtMs > staleMs) {
     put({
@@ -91,7 +91,7 @@ async function deliver(one: Outgoing): Promise<boolean> {
     discard(one.id);
     return true;
   } catch (error) {
-    // Another tab has sent it meanwhile; or its writer has signed out, and finds it after signing in again.
+    // Another tab has sent it, or its writer signed out and finds it after signing in again.
     if (!outgoing.peek().some(({ id }) => id === one.id)) return true;
     if (
       error instanceof ApiError &&
@@ -111,7 +111,7 @@ async function deliver(one: Outgoing): Promise<boolean> {
   }
 }
 
-/** Whatever waits, now. */
+/** Sends everything that waits. */
 function sendAll(): void {
   for (const conversationId of new Set(outgoing.peek().map((one) => one.conversationId))) void drain(conversationId);
 }
@@ -132,7 +132,7 @@ function keep(id: string, one: Outgoing | undefined): void {
     if (one === undefined) localStorage.removeItem(prefix() + id);
     else localStorage.setItem(prefix() + id, JSON.stringify(one));
   } catch {
-    // A browser that keeps nothing: it is sent for as long as the page is open.
+    // Without storage the queue lasts as long as the page.
     return;
   }
 }
@@ -140,7 +140,7 @@ function keep(id: string, one: Outgoing | undefined): void {
 function kept(): Outgoing[] {
   try {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix()));
-    // Written by keep() alone.
+    // Only keep() writes these.
     return keys
       .map((key) => JSON.parse(localStorage.getItem(key) ?? 'null') as Outgoing)
       .sort((a, b) => a.writtenAtMs - b.writtenAtMs);
@@ -149,20 +149,25 @@ function kept(): Outgoing[] {
   }
 }
 
-let readFor: string | undefined;
-effect(() => {
-  const agentId = me.value?.agent.id;
-  if (agentId === readFor) return;
-  readFor = agentId;
-  outgoing.value = agentId === undefined ? [] : kept();
-});
-// Sent or discarded in another tab, which read what this one wrote when it was loaded, or the other way round.
-addEventListener('storage', ({ key, newValue }) => {
-  if (key !== null && newValue === null && key.startsWith(prefix()))
-    outgoing.value = outgoing.peek().filter(({ id }) => key !== prefix() + id);
-});
-effect(() => {
-  if (connection.value !== 'live' || me.value === undefined) return;
-  failures = 0;
-  untracked(sendAll);
-});
+export function startOutgoing(): Stop {
+  let readFor: string | undefined;
+  return stopAll([
+    effect(() => {
+      const agentId = me.value?.agent.id;
+      if (agentId === readFor) return;
+      readFor = agentId;
+      outgoing.value = agentId === undefined ? [] : kept();
+    }),
+    // Sent or discarded in another tab: both tabs may have read it from the browser's storage.
+    onWindow('storage', ({ key, newValue }) => {
+      if (key !== null && newValue === null && key.startsWith(prefix()))
+        outgoing.value = outgoing.peek().filter(({ id }) => key !== prefix() + id);
+    }),
+    effect(() => {
+      if (connection.value !== 'live' || me.value === undefined) return;
+      failures = 0;
+      untracked(sendAll);
+    }),
+    () => clearTimeout(timer),
+  ]);
+}

@@ -6,6 +6,7 @@ import { token } from '../api.ts';
 import { folded } from '../folding.ts';
 import { readAll } from '../people.ts';
 import type { Conversation, Visitor } from '../records.ts';
+import type { Stop } from '../subscriptions.ts';
 
 export interface SavedReply {
   readonly id: string;
@@ -17,18 +18,21 @@ export interface SavedReply {
 
 /** Undefined until they were read. */
 export const savedReplies = signal<readonly SavedReply[] | undefined>(undefined);
-/** They could not be read; the next letter after a slash asks again. */
+/** They could not be read. The next letter after a slash tries again. */
 export const haveRepliesFailed = signal(false);
 
-/** Somebody has just written one, here or elsewhere: no event tells of it. */
+/** There is no event for a new reply, so they are read again after 5 s. */
 const freshMs = 5000;
 const maxFound = 8;
 let readAtMs = 0;
 
-token.subscribe(() => {
-  savedReplies.value = undefined;
-  readAtMs = 0;
-});
+/** Forgets them when another agent signs in. */
+export function startSavedReplies(): Stop {
+  return token.subscribe(() => {
+    savedReplies.value = undefined;
+    readAtMs = 0;
+  });
+}
 
 /** Reads them, unless that was a moment ago. */
 export function refreshSavedReplies(): void {

@@ -1,10 +1,10 @@
-// Who types in which conversation, for as long as they were heard of a moment ago; and telling the others that this
-// agent does.
+// Who is typing in which conversation, and sending that this agent is.
 
 import { signal } from '@preact/signals';
 import { onEvent, sendTyping } from '../live.ts';
 import type { Message } from '../records.ts';
 import { me } from '../session.ts';
+import { type Stop, stopAll } from '../subscriptions.ts';
 
 interface Typist {
   readonly conversationId: string;
@@ -19,7 +19,7 @@ const toldEveryMs = 3000;
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 let told = { conversationId: '', atMs: 0 };
 
-/** At each key; told now and then. */
+/** Called at each key press; sent every 3 s at most. */
 export function tellTyping(conversationId: string): void {
   if (told.conversationId === conversationId && Date.now() - told.atMs < toldEveryMs) return;
   told = { conversationId, atMs: Date.now() };
@@ -31,9 +31,23 @@ function drop({ conversationId, senderId }: Pick<Typist, 'conversationId' | 'sen
     typists.value = typists.peek().filter((one) => one.conversationId !== conversationId || one.senderId !== senderId);
 }
 
-onEvent(['typing'], ({ data }) => {
-  // As the sockets' document gives it.
-  const typist = data as unknown as Typist;
+export function startTyping(): Stop {
+  return stopAll([
+    onEvent(['typing'], ({ data }) => show(data as unknown as Typist)),
+    onEvent(['message.created'], ({ data }) => {
+      const { message } = data as { message: Message };
+      if (message.senderId !== null) drop({ conversationId: message.conversationId, senderId: message.senderId });
+    }),
+    () => {
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+      typists.value = [];
+    },
+  ]);
+}
+
+/** As the sockets' document gives it. */
+function show(typist: Typist): void {
   if (typist.senderId === me.peek()?.agent.id) return;
   const key = `${typist.conversationId} ${typist.senderId}`;
   clearTimeout(timers.get(key));
@@ -46,8 +60,4 @@ onEvent(['typing'], ({ data }) => {
       drop(typist);
     }, shownMs),
   );
-});
-onEvent(['message.created'], ({ data }) => {
-  const { message } = data as { message: Message };
-  if (message.senderId !== null) drop({ conversationId: message.conversationId, senderId: message.senderId });
-});
+}

@@ -1,5 +1,5 @@
-// What is new, for who looks elsewhere: the count in the title, a notification of the desktop where the reader allowed
-// it, a sound where it was asked for. Begun once per page, whatever page is shown.
+// What is new while the agent looks elsewhere: the count in the title, a desktop notification and a sound where they are
+// allowed. Runs on every page while someone is signed in.
 
 import { effect } from '@preact/signals';
 import { onEvent } from '../live.ts';
@@ -8,6 +8,7 @@ import { notify } from '../notices.ts';
 import { playMessage, showOnDesktop } from '../notifications.ts';
 import type { Conversation, Message } from '../records.ts';
 import { me } from '../session.ts';
+import { type Stop, stopAll } from '../subscriptions.ts';
 import { unreadCount } from '../title.ts';
 import { isInUse, isInUseElsewhere } from '../visibility.ts';
 import { conversationOf, isActedOn, loadConversation, onConversation } from './conversations.ts';
@@ -25,11 +26,11 @@ function concerns(conversation: Conversation): boolean {
   );
 }
 
-async function tell(message: Message): Promise<void> {
+async function notifyMessage(message: Message): Promise<void> {
   const conversation = conversationOf(message.conversationId) ?? (await loadConversation(message.conversationId));
   if (isInUse.peek() || !concerns(conversation) || (await isInUseElsewhere())) return;
   playMessage();
-  // Somebody new is not known by name yet.
+  // A new customer's name may not be known yet.
   await customerRead(conversation);
   showOnDesktop({
     tag: conversation.id,
@@ -39,11 +40,8 @@ async function tell(message: Message): Promise<void> {
   });
 }
 
-/**
- * It was given to this agent, by a colleague without asking or by the service. What it took or accepted itself it
- * knows.
- */
-async function tellGiven(conversation: Conversation): Promise<void> {
+/** A colleague or the server assigned it to this agent. What the agent took or accepted itself is no news. */
+async function notifyAssigned(conversation: Conversation): Promise<void> {
   await customerRead(conversation);
   const href = `/inbox/mine/${conversation.id}`;
   notify({
@@ -61,19 +59,26 @@ async function tellGiven(conversation: Conversation): Promise<void> {
   });
 }
 
-onConversation(({ before, after }) => {
-  const own = me.peek()?.agent.id;
-  if (own === undefined || before === undefined || after?.assignedAgentId !== own || before.assignedAgentId === own)
-    return;
-  const isOpen = after.status === 'open' || after.status === 'pending';
-  if (isOpen && after.channel !== 'call' && before.handshake?.toAgentId !== own && !isActedOn(after.id))
-    void tellGiven(after);
-});
-effect(() => {
-  unreadCount.value = unreadOwn.value;
-});
-onEvent(['message.created'], ({ data }) => {
-  // As the sockets' document gives it.
-  const { message } = data as { message: Message };
-  if (message.senderType === 'visitor') tell(message).catch(() => undefined);
-});
+export function startWatching(): Stop {
+  return stopAll([
+    onConversation(({ before, after }) => {
+      const own = me.peek()?.agent.id;
+      if (own === undefined || before === undefined || after?.assignedAgentId !== own || before.assignedAgentId === own)
+        return;
+      const isOpen = after.status === 'open' || after.status === 'pending';
+      if (isOpen && after.channel !== 'call' && before.handshake?.toAgentId !== own && !isActedOn(after.id))
+        void notifyAssigned(after);
+    }),
+    () => {
+      unreadCount.value = 0;
+    },
+    effect(() => {
+      unreadCount.value = unreadOwn.value;
+    }),
+    onEvent(['message.created'], ({ data }) => {
+      // As the sockets' document gives it.
+      const { message } = data as { message: Message };
+      if (message.senderType === 'visitor') notifyMessage(message).catch(() => undefined);
+    }),
+  ]);
+}

@@ -1,13 +1,22 @@
-// The tokens' colours for a canvas, and a signal that changes with the theme, chosen here or by the system.
+// The colours of tokens as a canvas can use them, and a signal that changes with the theme or the system's setting.
 
 import { computed, signal } from '@preact/signals';
 import { theme } from '../theme.ts';
 
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
-const isSystemDark = signal(systemDark.matches);
-systemDark.addEventListener('change', ({ matches }) => {
-  isSystemDark.value = matches;
+/** Follows the system while a chart follows it. */
+const isSystemDark = signal(systemDark.matches, {
+  watched: () => {
+    systemDark.addEventListener('change', readSystem);
+    // It may have changed while no chart was shown. A signal must not be set while it is read.
+    queueMicrotask(readSystem);
+  },
+  unwatched: () => systemDark.removeEventListener('change', readSystem),
 });
+
+function readSystem(): void {
+  isSystemDark.value = systemDark.matches;
+}
 
 /** Changes whenever the tokens' values do. */
 export const palette = computed(() => `${theme.value} ${isSystemDark.value ? 'dark' : 'light'}`);

@@ -1,6 +1,5 @@
-// The offers that concern who is signed in: those to this agent, which wait for an answer, and those by it, whose
-// outcome it is told. Kept by the socket; read once after signing in, so that a page that is opened meanwhile knows of
-// them.
+// The offers that concern the agent: those to it, which wait for its answer, and those by it, of whose outcome it is
+// notified. Read once after signing in, then kept current by the socket.
 
 import { computed, effect, signal } from '@preact/signals';
 import { call, messageOf, token } from '../../api.ts';
@@ -8,8 +7,9 @@ import { onceLive, socketOrTimeout } from '../../await-socket.ts';
 import { onEvent, onResync } from '../../live.ts';
 import { notify } from '../../notices.ts';
 import { agentName } from '../../people.ts';
-import type { Conversation, Handshake } from '../../records.ts';
+import type { Conversation, Handshake, LiveEvent } from '../../records.ts';
 import { me } from '../../session.ts';
+import { type Stop, stopAll } from '../../subscriptions.ts';
 import { act, conversationOf, onConversation, remember } from '../conversations.ts';
 import { customerName } from '../customers.ts';
 
@@ -23,12 +23,12 @@ export type OfferStep = 'accept' | 'decline' | 'cancel';
 const offers = signal<ReadonlyMap<string, Offer>>(new Map());
 /** What is being answered right now, by conversation. */
 export const answering = signal<ReadonlyMap<string, OfferStep>>(new Map());
-/** Ended from here: whoever did it needs no telling. */
+/** Ended from here, so no notice is needed. */
 const endedHere = new Set<string>();
 
 const ownId = (): string | undefined => me.peek()?.agent.id;
 
-/** What waits for an answer of who is signed in, the oldest first. */
+/** What waits for this agent's answer, the oldest first. */
 export const offeredToMe = computed<readonly Conversation[]>(() => {
   const own = me.value?.agent.id;
   return [...offers.value.values()]
@@ -42,7 +42,7 @@ function keep(conversation: Conversation): void {
   const { id, handshake } = conversation;
   const own = ownId();
   if (own === undefined) return;
-  // Who takes something offers it to itself, and accepts at once.
+  // Taking a conversation is an offer to oneself that is accepted at once.
   const concerns =
     handshake !== null &&
     handshake.toAgentId !== handshake.initiatedByAgentId &&
@@ -62,26 +62,22 @@ function drop(conversationId: string): Offer | undefined {
   return found;
 }
 
-onConversation(({ after }) => {
-  if (after !== undefined) keep(after);
-});
-
 const outcomes = ['assignment.accepted', 'assignment.declined', 'assignment.cancelled', 'assignment.expired'] as const;
 type Outcome = (typeof outcomes)[number];
 
-onEvent(outcomes, ({ type, data }) => {
-  // The event's data, as the sockets' document gives it.
+/** The event's data is as the sockets' document gives it. */
+function end({ type, data }: LiveEvent): void {
   const { conversation } = data as { conversation: Conversation };
   const ended = drop(conversation.id);
   const wasEndedHere = endedHere.delete(conversation.id);
   if (ended === undefined || wasEndedHere) return;
   const own = ownId();
   const { initiatedByAgentId, toAgentId } = ended.handshake;
-  if (initiatedByAgentId === own && toAgentId !== own) tellWhoOffered(type as Outcome, conversation, toAgentId);
-  else if (toAgentId === own) tellWhoWasAsked(type as Outcome, conversation, initiatedByAgentId);
-});
+  if (initiatedByAgentId === own && toAgentId !== own) notifySender(type as Outcome, conversation, toAgentId);
+  else if (toAgentId === own) notifyRecipient(type as Outcome, conversation, initiatedByAgentId);
+}
 
-function tellWhoOffered(outcome: Outcome, conversation: Conversation, toAgentId: string): void {
+function notifySender(outcome: Outcome, conversation: Conversation, toAgentId: string): void {
   const [name, what] = [agentName(toAgentId), customerName(conversation)];
   if (outcome === 'assignment.accepted')
     notify({ kind: 'done', text: `${agentName(conversation.assignedAgentId)} has the conversation with ${what} now.` });
@@ -92,7 +88,7 @@ function tellWhoOffered(outcome: Outcome, conversation: Conversation, toAgentId:
   else notify({ kind: 'news', text: `Your offer of the conversation with ${what} to ${name} has ended.` });
 }
 
-function tellWhoWasAsked(outcome: Outcome, conversation: Conversation, byAgentId: string): void {
+function notifyRecipient(outcome: Outcome, conversation: Conversation, byAgentId: string): void {
   const what = customerName(conversation);
   if (outcome === 'assignment.accepted')
     notify({ kind: 'news', text: `The conversation with ${what} is yours: it was accepted for you.` });
@@ -110,7 +106,7 @@ function remains({ assignedAgentId }: Conversation): string {
   return assignedAgentId === ownId() ? 'It stays with you.' : `${agentName(assignedAgentId)} has it.`;
 }
 
-/** Answers the offer. What it came too late for is told, not thrown. Resolves to whether it was done. */
+/** Answers the offer, and notifies the agent if that fails. Resolves to whether it was done. */
 export async function answerOffer(conversation: Conversation, step: OfferStep): Promise<boolean> {
   const { id } = conversation;
   if (answering.peek().has(id)) return false;
@@ -148,7 +144,7 @@ async function readOffers(): Promise<void> {
       if (handshake.toAgentId === ownId() && !standing.has(conversationId)) drop(conversationId);
     for (const conversation of conversations) keep(remember(conversation));
   } catch {
-    // They stand for 30 seconds at the most; the next one is told by the socket.
+    // An offer lasts 30 s at most, and the next one comes by the socket.
     return;
   }
 }
@@ -159,13 +155,21 @@ async function begin(): Promise<void> {
   await readOffers();
 }
 
-let readFor: string | undefined;
-// Who somebody is has to be known first.
-effect(() => {
-  if (me.value?.agent.id === readFor) return;
-  readFor = me.value?.agent.id;
-  offers.value = new Map();
-  endedHere.clear();
-  if (readFor !== undefined) void begin();
-});
-onResync(() => void readOffers());
+export function startOffers(): Stop {
+  let readFor: string | undefined;
+  return stopAll([
+    onConversation(({ after }) => {
+      if (after !== undefined) keep(after);
+    }),
+    onEvent(outcomes, end),
+    // Offers are told apart by the agent's id, so it must be known first.
+    effect(() => {
+      if (me.value?.agent.id === readFor) return;
+      readFor = me.value?.agent.id;
+      offers.value = new Map();
+      endedHere.clear();
+      if (readFor !== undefined) void begin();
+    }),
+    onResync(() => void readOffers()),
+  ]);
+}

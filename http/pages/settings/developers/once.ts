@@ -1,9 +1,10 @@
-// Secrets that the API returns only once. They are kept here and not in a component, so that a redraw does not lose one
-// before it was copied. Leaving the page or signing out drops it.
+// Secrets that the API returns only once. They are kept here and not in a component, so that one is not lost when its
+// page is drawn again before it was copied. Leaving the page or signing out forgets it for good.
 
 import { effect, signal } from '@preact/signals';
 import { token } from '../../api.ts';
 import { path } from '../../location.ts';
+import type { Stop } from '../../subscriptions.ts';
 
 export interface Once {
   /** "key", "signing secret": the noun, for the middle of a sentence. */
@@ -15,9 +16,16 @@ export interface Once {
 
 const kept = signal<(Once & { readonly at: string }) | undefined>(undefined);
 
-/** Shown at this address until the page is left or the secret dismissed. */
+let stopWatching: Stop = () => undefined;
+
+/** Shown at this address until the reader leaves it, dismisses the secret or signs out. */
 export function keepOnce(once: Once): void {
-  kept.value = { ...once, at: path.peek() };
+  stopWatching();
+  const at = path.peek();
+  kept.value = { ...once, at };
+  stopWatching = effect(() => {
+    if (token.value === null || path.value !== at) forgetOnce();
+  });
 }
 
 export function onceHere(): Once | undefined {
@@ -25,10 +33,6 @@ export function onceHere(): Once | undefined {
 }
 
 export function forgetOnce(): void {
+  stopWatching();
   kept.value = undefined;
 }
-
-effect(() => {
-  const current = path.value;
-  if (token.value === null || (kept.peek() !== undefined && kept.peek()?.at !== current)) forgetOnce();
-});

@@ -22,18 +22,22 @@ export function hasDraft(articleId: string): boolean {
 
 /** Kept only if it differs from the base. */
 export function keepDraft(articleId: string, draft: ArticleDraft): void {
-  if (isChanged(draft)) drafts.set(articleId, draft);
-  else drafts.delete(articleId);
+  if (isChanged(draft)) {
+    drafts.set(articleId, draft);
+    addEventListener('beforeunload', warn);
+  } else forgetDraft(articleId);
 }
 
 export function forgetDraft(articleId: string): void {
   drafts.delete(articleId);
+  if (drafts.size === 0) removeEventListener('beforeunload', warn);
+}
+
+/** Closing the page would lose the drafts, so the browser asks first. */
+function warn(event: BeforeUnloadEvent): void {
+  event.preventDefault();
 }
 
 export function isChanged({ title, body, base }: ArticleDraft): boolean {
   return title !== (base?.title ?? '') || body !== (base?.body ?? '');
 }
-
-addEventListener('beforeunload', (event) => {
-  if (drafts.size > 0) event.preventDefault();
-});
