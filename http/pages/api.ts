@@ -1,9 +1,9 @@
-// How the pages ask the service: one function, JSON in and out, with the token of who signed in. Every failure is an
-// ApiError that says what a person can do with it. A call that the rate limit refused has not happened, so it is made
-// again after the pause that the service names; anything else is never repeated here, since what was sent may have been
-// done.
+// How the pages call the API: one function, JSON in and out, with the agent's token. Every failure is an ApiError whose
+// message helps a reader. A call that the rate limit refused is repeated after the pause that the server names. Nothing
+// else is repeated here, since the server may have done it.
 
 import { signal } from '@preact/signals';
+import { ApiError } from './api-error.ts';
 import { onWindow, type Stop } from './subscriptions.ts';
 
 export interface CallOptions {
@@ -12,43 +12,21 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export class ApiError extends Error {
-  /** 0 when no answer came: what was asked may have been done. */
-  readonly status: number;
-  /** The stable word to branch on; `unreachable` without an answer. */
-  readonly slug: string;
-  /** Messages by path of the body or the query: `{"password": ["is too short"]}`. */
-  readonly fieldErrors: Readonly<Record<string, readonly string[]>>;
-  readonly detail: Readonly<Record<string, unknown>>;
-
-  constructor(status: number, slug: string, message: string, detail: Readonly<Record<string, unknown>> = {}) {
-    super(message);
-    this.name = 'ApiError';
-    this.status = status;
-    this.slug = slug;
-    this.detail = detail;
-    const fields = detail['fieldErrors'];
-    // As decisions, Errors, says; whatever else comes is shown as nothing.
-    this.fieldErrors =
-      typeof fields === 'object' && fields !== null ? (fields as Record<string, readonly string[]>) : {};
-  }
-}
-
-/** A wrong password is no reason to be signed out. */
+/** Other refusals with status 401, such as a wrong password, do not end the session. */
 const signedOutSlugs: ReadonlySet<string> = new Set(['unauthorized', 'token_revoked']);
 const tokenKey = 'switchboard.token';
 const timeoutMs = 20_000;
 const maxAttempts = 3;
 const jitterMs = 250;
 
-/** Of who signed in on this browser; null when nobody is. The same in every tab. */
+/** The session's token, the same in every tab; null if no one is signed in. */
 export const token = signal<string | null>(readToken());
 
 function readToken(): string | null {
   try {
     return localStorage.getItem(tokenKey);
   } catch {
-    // A browser that keeps nothing: signed in for as long as the page is open.
+    // Without storage the session lasts as long as the page.
     return null;
   }
 }
@@ -71,7 +49,7 @@ export function keepToken(value: string | null): void {
   }
 }
 
-/** `path` is below /api/v1. Rejects with ApiError alone, or with an AbortError when `signal` says so. */
+/** `path` is below /api/v1. Rejects with ApiError, or with AbortError if `signal` is aborted. */
 export async function call<Answer = unknown>(
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
@@ -85,7 +63,7 @@ export async function call<Answer = unknown>(
       const pause = error instanceof ApiError && error.status === 429 ? error.detail['retryAfter'] : undefined;
       if (typeof pause !== 'number' || pause > 10 || attempt === maxAttempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause * 1000 + 50 + Math.random() * jitterMs));
-      // What one agent asked for is not done as another, who signed in meanwhile.
+      // Another agent may have signed in during the pause.
       if (token.peek() !== asking) throw error;
     }
   }
@@ -142,9 +120,9 @@ async function ask<Answer>(
     details?: Record<string, readonly string[]>;
     retryAfter?: number;
   };
-  // The sign-in is over: whoever shows a page is led to sign in again, and back.
+  // The session has ended: the app leads to the sign-in page, and back after it.
   if (signedOutSlugs.has(error) && sentToken !== null && sentToken === token.value) keepToken(null);
-  // The verification area words its errors in its own way: fields under `details`, and often no sentence.
+  // The verification API has its own form of errors: fields under `details`, and often no message.
   const sentence =
     message ??
     (details === undefined ? `The server answered ${response.status}.` : 'Some of what you entered is not valid.');
@@ -162,9 +140,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** What went wrong, for a person. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'Something went wrong.';
 }

@@ -3,7 +3,8 @@
 
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { ApiError, call, messageOf } from './api.ts';
+import { call } from './api.ts';
+import { ApiError, messageOf } from './api-error.ts';
 import { Button } from './design/button.tsx';
 import { Dialog } from './design/dialog.tsx';
 import { Banner, Failure, Loading } from './design/feedback.tsx';

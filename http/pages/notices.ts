@@ -1,7 +1,7 @@
 // Short notices at the edge of the page: what was done, and what failed. Announced to screen readers.
 
 import { signal } from '@preact/signals';
-import { messageOf } from './api.ts';
+import { messageOf } from './api-error.ts';
 import { isInUse } from './visibility.ts';
 
 export interface Notice {

@@ -1,6 +1,7 @@
 // The browser's passkeys: its answers to the service's options, as JSON.
 
-import { ApiError, call } from './api.ts';
+import { call } from './api.ts';
+import { ApiError } from './api-error.ts';
 
 /** Options for navigator.credentials as JSON, from the service. */
 export type PasskeyOptions = Readonly<Record<string, unknown>>;

@@ -1,9 +1,10 @@
-// The agents and departments of the workspace: read once somebody asks, then kept by what the socket says.
+// The agents and departments of the workspace: read after signing in, then kept current by the socket.
 
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { call, token } from './api.ts';
 import { onceLive, socketOrTimeout } from './await-socket.ts';
 import { connection, onEvent, onResync } from './live.ts';
+import { readAll } from './paging.ts';
 import type { Agent, Department } from './records.ts';
 import { type Stop, stopAll } from './subscriptions.ts';
 
@@ -17,9 +18,9 @@ export const joinedAgents = computed(() =>
     .sort((a, b) => a.name.localeCompare(b.name)),
 );
 
-/** Until they are, nobody can say who is a former one. */
+/** Before that, an unknown agent may not be a former one. */
 export const arePeopleRead = signal(false);
-/** Departments that were named somewhere and are not among those that were read: each is asked for once. */
+/** Departments that were named somewhere but not read: each causes one more read. */
 const soughtDepartments = new Set<string>();
 
 export function startPeople(): Stop {
@@ -54,7 +55,7 @@ export function startPeople(): Stop {
   ]);
 }
 
-/** "Away, not here": what somebody chose, and whether that is because nobody has seen them. */
+/** "Away, not connected": the chosen status, and whether it was set because the agent is not connected. */
 export function presenceOf({ status, statusSource, isOnline }: Agent): string {
   if (status === 'available') return isOnline ? 'Available' : 'Available, not connected';
   if (status === 'away') return statusSource === 'automatic' ? 'Away, not connected' : 'Away';
@@ -67,40 +68,22 @@ async function begin(): Promise<void> {
   await readPeople();
 }
 
-function seekDepartment(what: string): void {
-  if (soughtDepartments.has(what)) return;
-  soughtDepartments.add(what);
+function seekDepartment(departmentId: string): void {
+  if (soughtDepartments.has(departmentId)) return;
+  soughtDepartments.add(departmentId);
   void readPeople();
 }
 
-/** What an answer or the socket said of somebody. */
 export function keepColleague(agent: Agent): void {
   agents.value = new Map(agents.value).set(agent.id, agent);
 }
 
 export function keepDepartment(department: Department): void {
-  // One department alone is where new conversations start.
+  // Only one department is the default.
   const others = [...departments.value.values()].map((one) =>
     department.isDefault && one.isDefault ? { ...one, isDefault: false } : one,
   );
   departments.value = new Map([...others, department].map((one) => [one.id, one]));
-}
-
-/** Every page of the list. */
-export async function readAll<Row>(
-  path: string,
-  key: string,
-  query: Readonly<Record<string, string>> = {},
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Record<string, unknown> = await call('GET', path, { query: { ...query, limit: 200, cursor } });
-    // Lists stand under their plural name, decisions, Wrapping.
-    rows.push(...(page[key] as Row[]));
-    cursor = (page['nextCursor'] as string | null | undefined) ?? null;
-  } while (cursor !== null);
-  return rows;
 }
 
 export async function readPeople(): Promise<void> {
@@ -121,7 +104,7 @@ export async function readPeople(): Promise<void> {
   }
 }
 
-/** Somebody who left is still named in what they said. */
+/** An agent who left is still named in old messages. */
 export function agentName(agentId: string | null): string {
   if (agentId === null) return 'No one';
   return agents.value.get(agentId)?.name ?? (arePeopleRead.value ? 'A former agent' : '…');
@@ -131,7 +114,7 @@ export function departmentName(departmentId: string | null): string {
   if (departmentId === null) return 'No department';
   const found = departments.value.get(departmentId);
   if (found !== undefined || !arePeopleRead.value) return found?.name ?? '…';
-  // Made since they were read, or gone.
+  // Created since the last read, or deleted.
   queueMicrotask(() => seekDepartment(departmentId));
   return 'A former department';
 }

@@ -1,8 +1,9 @@
-// Who is signed in: the agent, its workspace and what it may do, read once after signing in and kept up to date by the
-// socket.
+// The session: the agent, its workspace and its permissions, read after signing in and kept current by the socket.
 
 import { computed, effect, signal, untracked } from '@preact/signals';
-import { ApiError, call, keepToken, token } from './api.ts';
+import { call, keepToken, token } from './api.ts';
+import { ApiError } from './api-error.ts';
+import { mayChoosePlan } from './design/plan.ts';
 import { connection, onEvent, onResync, reconnectNow } from './live.ts';
 import type { Agent, AgentStatus, Role, Workspace } from './records.ts';
 import { noteSignIn } from './session-refresh.ts';
@@ -16,16 +17,13 @@ export interface Me {
 }
 
 export const me = signal<Me | undefined>(undefined);
-/** Why `me` could not be read, while it could not. */
+/** Why `me` could not be read, until it is. */
 export const meFailure = signal<unknown>(undefined);
-/**
- * The workspace requires a second factor that who signed in did not have: nothing else comes before one is set up and
- * its recovery codes were seen.
- */
+/** The workspace requires a second factor, and the agent has none: it must set one up before anything else. */
 export const isEnrolling = signal(false);
 export const isSignedIn = computed(() => token.value !== null);
 
-/** Whether who signed in has this role or one above it. */
+/** Whether the agent has this role or a higher one. */
 export function hasRole(role: Role): boolean {
   const order: readonly Role[] = ['agent', 'supervisor', 'admin'];
   const own = me.value?.agent.role;
@@ -47,6 +45,9 @@ export function startSession(): Stop {
       if (connection.value === 'live' && meFailure.peek() !== undefined) untracked(() => void readMe());
     }),
     onResync(() => void readMe()),
+    effect(() => {
+      mayChoosePlan.value = hasRole('admin');
+    }),
     // The data of each event is as the sockets' document gives it.
     onEvent(['agent.updated'], ({ data }) => keepAgent((data as { agent: Agent }).agent)),
     onEvent(['workspace.updated'], ({ data }) => {
@@ -57,7 +58,7 @@ export function startSession(): Stop {
   ]);
 }
 
-/** Asks again who is signed in, after a failure or a change of the workspace. */
+/** Reads `me` again. */
 export async function readMe(current: string | null = token.peek()): Promise<void> {
   try {
     meFailure.value = undefined;
@@ -70,14 +71,14 @@ export async function readMe(current: string | null = token.peek()): Promise<voi
   }
 }
 
-/** There is a second factor now. */
+/** The agent has a second factor now. */
 export function endEnrolling(): void {
   isEnrolling.value = false;
   reconnectNow();
   void readMe();
 }
 
-/** For register, login, join, a passkey and a new password, whose answers all hold a token. */
+/** For every call whose reply holds a token. */
 export async function signIn(
   path: '/auth/register' | '/auth/login' | '/auth/join' | '/sign-in/passkey' | '/me/password',
   body: object,
@@ -94,13 +95,13 @@ export function keepSignIn({ token: given }: SignedIn): void {
   keepToken(given);
 }
 
-/** On this browser alone. Without a connection the token is forgotten all the same, and ends by itself. */
+/** On this browser. Without a connection the token is forgotten all the same, and expires on its own. */
 export function signOut(): void {
   call('DELETE', '/me/sessions/current').catch(() => undefined);
   keepToken(null);
 }
 
-/** Ends every sign-in of the agent, on every browser. */
+/** Ends all of the agent's sessions, on every browser. */
 export async function signOutEverywhere(): Promise<void> {
   await call('POST', '/auth/logout');
   keepToken(null);
@@ -111,7 +112,7 @@ export async function setStatus(status: AgentStatus): Promise<void> {
   keepAgent(agent);
 }
 
-/** What the socket or an answer said of an agent: taken over where it is who signed in. */
+/** Takes over a new record, if it is of the agent who is signed in. */
 export function keepAgent(agent: Agent): void {
   const current = me.peek();
   if (current !== undefined && current.agent.id === agent.id) me.value = { ...current, agent };

@@ -6,7 +6,8 @@ import './browser-parts.ts';
 
 import { effect } from '@preact/signals';
 import t from 'tap';
-import { ApiError, keepToken } from '../../http/pages/api.ts';
+import { keepToken } from '../../http/pages/api.ts';
+import { ApiError } from '../../http/pages/api-error.ts';
 import {
   act,
   conversationOf,

@@ -2,7 +2,8 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError, call, messageOf } from '../api.ts';
+import { call } from '../api.ts';
+import { ApiError, messageOf } from '../api-error.ts';
 import { Button } from '../design/button.tsx';
 import { Banner } from '../design/feedback.tsx';
 import { TextField } from '../design/field.tsx';

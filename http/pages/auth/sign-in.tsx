@@ -3,7 +3,8 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { call, messageOf } from '../api.ts';
+import { call } from '../api.ts';
+import { messageOf } from '../api-error.ts';
 import { Button } from '../design/button.tsx';
 import { Banner } from '../design/feedback.tsx';
 import { TextField } from '../design/field.tsx';

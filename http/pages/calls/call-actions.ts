@@ -2,7 +2,8 @@
 // service updates the call immediately.
 
 import { signal } from '@preact/signals';
-import { ApiError, call, messageOf } from '../api.ts';
+import { call } from '../api.ts';
+import { ApiError, messageOf } from '../api-error.ts';
 import { notify, notifyFailure } from '../notices.ts';
 import { agentName } from '../people.ts';
 import type { Call } from '../records.ts';

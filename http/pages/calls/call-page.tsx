@@ -2,7 +2,8 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiError, call as ask } from '../api.ts';
+import { call as ask } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import { ButtonLink } from '../design/button.tsx';
 import { StatusBadge } from '../design/conversation-status.tsx';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';

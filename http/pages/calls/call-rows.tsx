@@ -1,4 +1,4 @@
-// A list of calls, newest first, updated by events.
+// A list of calls, newest first, kept current by the socket.
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -6,7 +6,10 @@ import { call as ask } from '../api.ts';
 import { Button, ButtonLink } from '../design/button.tsx';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
 import { Icon, type IconName } from '../design/icon.tsx';
+import { usePaged } from '../design/paged.ts';
+import { useSame } from '../design/steady.ts';
 import { Time } from '../design/time.tsx';
+import { onResync } from '../live.ts';
 import { agentName } from '../people.ts';
 import type { Call } from '../records.ts';
 import { serverNow } from '../server-clock.ts';
@@ -24,7 +27,6 @@ import {
 } from './call-story.ts';
 import { onCall } from './live-calls.ts';
 import { lineOf } from './numbers.ts';
-import { usePaged } from './paged.ts';
 
 const icons: Readonly<Record<Outcome, IconName>> = {
   ringing: 'bell',
@@ -51,25 +53,27 @@ export function OutcomeBadge({ call }: { readonly call: Call }): JSX.Element {
   return <Badge {...(kind === undefined ? {} : { kind })}>{outcomeWords[outcome]}</Badge>;
 }
 
-export function CallRows({ filter }: { readonly filter: CallFilter }): JSX.Element {
+export function CallRows({ filter: given }: { readonly filter: CallFilter }): JSX.Element {
+  const filter = useSame(given);
   const list = usePaged<Call>(
     async (cursor, signal) => {
       const { calls, nextCursor } = await ask<{ calls: Call[]; nextCursor: string | null }>('GET', '/calls', {
         query: { ...callQuery(filter), cursor },
         signal,
       });
-      // The service has no filter for this: open calls whose caller no agent spoke with.
+      // The API has no filter for calls that no one answered.
       return { rows: calls.filter((one) => isListed(one, filter)), nextCursor };
     },
-    [JSON.stringify(filter)],
+    [filter],
   );
+  useEffect(() => onResync(list.reload), [list]);
   useEffect(
     () => onCall((now) => list.change((rows, isWhole) => withCall(rows, now, { filter, isWhole }))),
-    [JSON.stringify(filter)],
+    [list, filter],
   );
 
   if (list.rows === undefined)
-    return list.failure === undefined ? <Loading lines={8} /> : <Failure error={list.failure} retry={list.reload} />;
+    return list.failure === undefined ? <Loading lines={8} /> : <Failure error={list.failure} retry={list.retry} />;
   return (
     <section class="stack" aria-label={filter.view === 'callback' ? 'Calls to call back' : 'Calls'}>
       {list.rows.length === 0 && !list.hasMore ? (
@@ -81,7 +85,7 @@ export function CallRows({ filter }: { readonly filter: CallFilter }): JSX.Eleme
           ))}
         </ul>
       )}
-      {list.failure !== undefined && <Failure error={list.failure} retry={list.reload} />}
+      {list.failure !== undefined && <Failure error={list.failure} retry={list.retry} />}
       {list.hasMore && (
         <div>
           <Button busy={list.loading} onClick={list.more}>

@@ -3,7 +3,8 @@
 // break.
 
 import { computed, effect, signal } from '@preact/signals';
-import { ApiError, call } from '../api.ts';
+import { call } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import { onceLive, socketOrTimeout } from '../await-socket.ts';
 import { isReachable } from '../inbox/lists.ts';
 import { connection, onEvent, onResync } from '../live.ts';

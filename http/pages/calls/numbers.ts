@@ -2,7 +2,7 @@
 
 import { effect, signal } from '@preact/signals';
 import { token } from '../api.ts';
-import { readAll } from '../people.ts';
+import { readAll } from '../paging.ts';
 import type { Stop } from '../subscriptions.ts';
 import { spacedNumber } from './call-story.ts';
 import { worksWithCalls } from './live-calls.ts';

@@ -3,7 +3,8 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError, call as ask } from '../api.ts';
+import { call as ask } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import { Button } from '../design/button.tsx';
 import { Dialog } from '../design/dialog.tsx';
 import { Banner, Empty } from '../design/feedback.tsx';

@@ -1,33 +1,28 @@
-// Voicemails: to play and to read, marked until an agent has heard them.
+// The voicemails of callers whom no one answered, marked until someone has listened.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call as ask } from '../api.ts';
 import { Button, ButtonLink } from '../design/button.tsx';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
+import { usePaged } from '../design/paged.ts';
 import { Time } from '../design/time.tsx';
-import { onEvent } from '../live.ts';
+import { onEvent, onResync } from '../live.ts';
 import { notifyFailure } from '../notices.ts';
+import { readPage } from '../paging.ts';
 import type { Voicemail } from '../records.ts';
 import { durationOf, timeInSentence } from '../times.ts';
 import { callerOf, spacedNumber, telOf } from './call-story.ts';
-import { usePaged } from './paged.ts';
 import { Recording } from './recording.tsx';
 
 export function Voicemails(): JSX.Element {
-  const list = usePaged<Voicemail>(async (cursor, signal) => {
-    const { voicemails, nextCursor } = await ask<{ voicemails: Voicemail[]; nextCursor: string | null }>(
-      'GET',
-      '/voicemails',
-      { query: { cursor }, signal },
-    );
-    return { rows: voicemails, nextCursor };
-  }, []);
-  // The event has the call only, and reading one voicemail would mark it as heard.
-  useEffect(() => onEvent(['call.voicemail_left'], () => void addNewest(list.change)), []);
+  const list = usePaged<Voicemail>((cursor, signal) => readPage('/voicemails', 'voicemails', { cursor, signal }), []);
+  useEffect(() => onResync(list.reload), [list]);
+  // The event holds only the call, and reading one voicemail would mark it as listened to.
+  useEffect(() => onEvent(['call.voicemail_left'], () => void addNewest(list.change)), [list]);
 
   if (list.rows === undefined)
-    return list.failure === undefined ? <Loading lines={6} /> : <Failure error={list.failure} retry={list.reload} />;
+    return list.failure === undefined ? <Loading lines={6} /> : <Failure error={list.failure} retry={list.retry} />;
   return (
     <section class="stack" aria-label="Voicemails">
       {list.rows.length === 0 ? (
@@ -47,7 +42,7 @@ export function Voicemails(): JSX.Element {
           ))}
         </ul>
       )}
-      {list.failure !== undefined && <Failure error={list.failure} retry={list.reload} />}
+      {list.failure !== undefined && <Failure error={list.failure} retry={list.retry} />}
       {list.hasMore && (
         <div>
           <Button busy={list.loading} onClick={list.more}>

@@ -3,7 +3,8 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, call } from '../api.ts';
+import { call } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import { Button, IconButton } from '../design/button.tsx';
 import { TextArea, TextField } from '../design/field.tsx';
 import { Form, useForm } from '../design/form.tsx';

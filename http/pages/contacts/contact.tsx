@@ -2,7 +2,8 @@
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { ApiError, call } from '../api.ts';
+import { call } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import { useCommands } from '../commands.ts';
 import { Avatar } from '../design/avatar.tsx';
 import { ButtonLink } from '../design/button.tsx';

@@ -1,8 +1,9 @@
-// The loaded contacts of a search, page by page. A change of the search starts over; the previous results stay until
-// the first new page arrives.
+// The contacts that match the search, read page by page. While the search is typed, the former contacts stay until the
+// first page of the new ones is there.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { call } from '../api.ts';
+import { usePaged } from '../design/paged.ts';
 import type { Contact } from '../records.ts';
 
 const pageRows = 50;
@@ -18,59 +19,35 @@ export interface Directory {
   retry(): void;
 }
 
-interface State {
-  readonly contacts: readonly Contact[] | undefined;
-  readonly isWhole: boolean;
-  readonly failure: unknown;
-  readonly loading: boolean;
-}
-
 export function useDirectory(search: string): Directory {
-  const [state, setState] = useState<State>({ contacts: undefined, isWhole: false, failure: undefined, loading: true });
-  const [round, setRound] = useState(0);
-  const asked = useRef<AbortController>(undefined);
+  const latest = useRef(search);
+  const list = usePaged<Contact>(async (cursor, signal) => {
+    const offset = Number(cursor ?? 0);
+    const { contacts } = await call<{ contacts: Contact[] }>('GET', '/contacts', {
+      query: { search: latest.current, limit: pageRows, offset },
+      signal,
+    });
+    return { rows: contacts, nextCursor: contacts.length < pageRows ? null : String(offset + contacts.length) };
+  }, []);
   const isFirst = useRef(true);
 
-  const read = async (offset: number): Promise<void> => {
-    asked.current?.abort();
-    const abort = new AbortController();
-    asked.current = abort;
-    setState((current) => ({ ...current, failure: undefined, loading: true }));
-    try {
-      const { contacts } = await call<{ contacts: Contact[] }>('GET', '/contacts', {
-        query: { search, limit: pageRows, offset },
-        signal: abort.signal,
-      });
-      if (abort.signal.aborted) return;
-      setState((current) => ({
-        contacts: offset === 0 ? contacts : joined(current.contacts ?? [], contacts),
-        isWhole: contacts.length < pageRows,
-        failure: undefined,
-        loading: false,
-      }));
-    } catch (failure) {
-      if (!abort.signal.aborted) setState((current) => ({ ...current, failure, loading: false }));
-    }
-  };
-
   useEffect(() => {
-    const timer = setTimeout(() => void read(0), isFirst.current ? 0 : pauseMs);
-    isFirst.current = false;
-    return () => {
-      clearTimeout(timer);
-      asked.current?.abort();
-    };
-  }, [search, round]);
+    latest.current = search;
+    if (isFirst.current) {
+      isFirst.current = false;
+      return undefined;
+    }
+    list.stop();
+    const timer = setTimeout(list.reload, pauseMs);
+    return () => clearTimeout(timer);
+  }, [search, list]);
 
-  return {
-    ...state,
-    more: () => void (state.loading || state.isWhole ? undefined : read(state.contacts?.length ?? 0)),
-    retry: () => setRound(round + 1),
-  };
+  const { rows, failure, loading, hasMore, more, retry } = list;
+  const contacts = useMemo(() => (rows === undefined ? undefined : distinct(rows)), [rows]);
+  return { contacts, failure, loading, isWhole: !hasMore, more, retry };
 }
 
-/** A contact added meanwhile pushes others onto the next page; none is shown twice. */
-export function joined(before: readonly Contact[], next: readonly Contact[]): Contact[] {
-  const known = new Set(before.map(({ id }) => id));
-  return [...before, ...next.filter(({ id }) => !known.has(id))];
+/** A contact that was added meanwhile moves others to the next page, where they come again. */
+function distinct(rows: readonly Contact[]): Contact[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()];
 }

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../api.ts';
+import { messageOf } from '../api-error.ts';
 import { Button, IconButton } from './button.tsx';
 import { Banner } from './feedback.tsx';
 import { TextField } from './field.tsx';

@@ -1,10 +1,10 @@
-// What stands where something is loading, empty, wrong or worth knowing.
+// What is shown while something loads, when it is empty, when it failed, and what is worth knowing.
 
 import type { ComponentChildren, JSX } from 'preact';
-import { ApiError, messageOf } from '../api.ts';
-import { hasRole } from '../session.ts';
+import { ApiError, messageOf } from '../api-error.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
+import { mayChoosePlan } from './plan.ts';
 
 export function Banner({
   kind,
@@ -41,7 +41,7 @@ export function Empty({
   );
 }
 
-/** Lines that stand for what is being read. */
+/** Grey lines in the place of what is being read. */
 export function Loading({
   lines = 4,
   label = 'Loading',
@@ -59,9 +59,8 @@ export function Loading({
 }
 
 /**
- * Could not be read, and may be asked for again. What the plan leaves out is no failure: asking again would not help.
- * `what`: several
- * of what was asked for, "Phone numbers", where the service's own words do not name it.
+ * It could not be read, with a button to try again. A feature that the plan does not include has a link to the plans
+ * instead. `what` names the feature, in the plural ("Phone numbers"), where the server's message does not.
  */
 export function Failure({
   error,
@@ -76,7 +75,7 @@ export function Failure({
     return (
       <Empty icon="card" title={what === undefined ? error.message : `${what} are not in your plan`}>
         <p>
-          {hasRole('admin')
+          {mayChoosePlan.value
             ? 'They are in another plan. Everything you already have is kept.'
             : 'An admin of your workspace can choose another plan.'}
         </p>
@@ -100,9 +99,9 @@ export function Failure({
   );
 }
 
-/** For who may choose a plan. */
+/** Shown only to agents who may choose a plan. */
 export function PlanLink(): JSX.Element | null {
-  return hasRole('admin') ? <a href="/settings/billing">See the plans</a> : null;
+  return mayChoosePlan.value ? <a href="/settings/billing">See the plans</a> : null;
 }
 
 export function Badge({

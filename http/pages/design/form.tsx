@@ -3,7 +3,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, messageOf } from '../api.ts';
+import { ApiError, messageOf } from '../api-error.ts';
 import { Banner, PlanLink } from './feedback.tsx';
 import { mergeChanges, same } from './three-way.ts';
 

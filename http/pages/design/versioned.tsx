@@ -3,7 +3,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import { Button } from './button.tsx';
 import { Banner } from './feedback.tsx';
 import { type FormState, type RefusedAt, useForm } from './form.tsx';

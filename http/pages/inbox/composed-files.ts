@@ -2,7 +2,8 @@
 // another conversation is looked at, and are found again on coming back; those that arrived are kept with the draft.
 
 import { type Signal, signal } from '@preact/signals';
-import { messageOf, token } from '../api.ts';
+import { token } from '../api.ts';
+import { messageOf } from '../api-error.ts';
 import { notify } from '../notices.ts';
 import type { Stop } from '../subscriptions.ts';
 import { draftOf } from './drafts.ts';

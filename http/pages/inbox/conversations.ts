@@ -2,7 +2,8 @@
 // `act`. To show one, read its signal; to follow many, use `onConversation`. Nothing here knows of lists.
 
 import { type Signal, signal } from '@preact/signals';
-import { ApiError, call, token } from '../api.ts';
+import { call, token } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import { onEvent } from '../live.ts';
 import type { Conversation, LiveEvent, Message, Read } from '../records.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';

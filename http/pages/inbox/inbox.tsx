@@ -3,7 +3,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import { ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { useResource } from '../design/resource.ts';

@@ -1,12 +1,15 @@
-// The lists of the inbox, made of the conversations that are known: who is in one is a rule, its order a time. What is
-// open or pending is read whole, in the background, so that every list of it is in the order of what was said last and
-// its count is right; what is over is read page by page as somebody scrolls there. The socket keeps them all.
+// The lists of the inbox, made of the conversations that are known: a rule says what is in a list, a time orders it. Open
+// and pending conversations are all read, in the background, so that their lists are in order and the counts are right.
+// Solved and spam are read page by page while scrolling. The socket keeps all of them current.
 
 import { batch, computed, effect, type Signal, signal, untracked } from '@preact/signals';
-import { ApiError, call, token } from '../api.ts';
+import { token } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import { onceLive, socketOrTimeout } from '../await-socket.ts';
 import type { IconName } from '../design/icon.tsx';
+import { Pager } from '../design/pager.ts';
 import { connection, onResync } from '../live.ts';
+import { readPage } from '../paging.ts';
 import { departments } from '../people.ts';
 import type { Agent, Conversation } from '../records.ts';
 import { me } from '../session.ts';
@@ -24,7 +27,7 @@ import { isUnread } from './merging.ts';
 import { SortedRows } from './sorted-rows.ts';
 
 export interface ListDefinition {
-  /** As the address names it. */
+  /** In the address. */
   readonly key: string;
   readonly label: string;
   readonly icon: IconName;
@@ -81,12 +84,12 @@ const channelOf: Readonly<Record<string, Agent['channels'][number]>> = {
   calls: 'calls',
 };
 
-/** What of who is signed in decides which conversations it may see: its name and its status do not. */
+/** The parts of the agent's record that decide what it may see. */
 const reach = computed(() =>
   JSON.stringify([me.value?.agent.id, me.value?.agent.role, me.value?.agent.channels, me.value?.agent.groupIds]),
 );
 
-/** Those that the agent who is signed in may have anything in. */
+/** The lists in which this agent can have conversations. */
 export const definitions = computed<readonly ListDefinition[]>(() => {
   void reach.value;
   const agent = me.peek()?.agent;
@@ -114,10 +117,7 @@ export const definitions = computed<readonly ListDefinition[]>(() => {
   ];
 });
 
-/**
- * As the service decides it; a conversation that moved out of reach is told of once more, so that it goes, and then
- * never again.
- */
+/** The server's rule for what an agent may see (`engine/workspace/access.ts`); a test runs both over the same cases. */
 export function isReachable(one: Conversation, agent: Agent): boolean {
   if (agent.role === 'admin') return true;
   if (!agent.channels.includes(`${one.channel}s`)) return false;
@@ -146,12 +146,12 @@ export class List {
     });
   }
 
-  /** More is known of it than anybody needs who does not look at it. */
+  /** It is not shown, and keeps more than it should. */
   get isTooLong(): boolean {
     return !this.#isFollowed && this.#sorted.rows.length > maxOver;
   }
 
-  /** Follows the list. The same array for as long as the list is there: do not keep it. */
+  /** Follows the list. The array is reused: do not keep it. */
   get rows(): readonly { readonly id: string }[] {
     void this.#changes.value;
     return this.#sorted.rows;
@@ -188,18 +188,18 @@ const lists = computed<ReadonlyMap<string, List>>(
   () => new Map(definitions.value.map((definition) => [definition.key, new List(definition)])),
 );
 
-/** Undefined when there is no such list for this agent. */
+/** Undefined if this agent has no such list. */
 export function listOf(key: string): List | undefined {
   return lists.value.get(key);
 }
 
-/** Of what is over, as much is kept while nobody looks at a list of it. */
+/** At most 500 solved or spam conversations are kept while their list is not shown. */
 const maxOver = 500;
 let isForgetting = false;
 
 /**
- * Once all have been told of what changed: what is over would pile up for as long as the page is open. Its list begins
- * anew when it is looked at.
+ * Forgets what is over, once all listeners know of the change: it would pile up for as long as the page is open. Its
+ * list is read again when it is shown.
  */
 function forgetOverSoon(): void {
   if (isForgetting) return;
@@ -218,7 +218,7 @@ function forgetOverSoon(): void {
   });
 }
 
-/** Of the agent's own, those with something unread. */
+/** The agent's own conversations with something unread. */
 export const unreadOwn = computed(() => {
   const mine = lists.value.get('mine')?.rows ?? [];
   return mine.filter(({ id }) => {
@@ -229,7 +229,7 @@ export const unreadOwn = computed(() => {
 
 const maxIdleWaitMs = 250;
 
-/** Resolves once the browser has nothing to draw, or a moment has passed. */
+/** Resolves when the browser is idle, or after 250 ms. */
 function idle(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof requestIdleCallback === 'undefined') setTimeout(resolve, 0);
@@ -237,73 +237,34 @@ function idle(): Promise<void> {
   });
 }
 
-/** Reads one source page by page. */
-class Pager {
-  readonly #path: string;
-  readonly #limit: number;
-  readonly state: Signal<'waiting' | 'reading' | 'more' | 'complete' | 'failed'> = signal('waiting');
-  failure: unknown;
-  #cursor: string | null = null;
-  #round = 0;
-
-  constructor(path: string, limit: number) {
-    this.#path = path;
-    this.#limit = limit;
-  }
-
-  /** The next page; resolves to what was in it. Nothing while one is read, and after the last. */
-  async next(): Promise<readonly Conversation[]> {
-    if (this.state.peek() === 'reading' || this.state.peek() === 'complete' || token.peek() === null) return [];
-    const round = this.#round;
-    this.state.value = 'reading';
-    try {
-      const { conversations, nextCursor } = await call<{ conversations: Conversation[]; nextCursor: string | null }>(
-        'GET',
-        this.#path,
-        { query: { limit: this.#limit, cursor: this.#cursor } },
-      );
-      // Who scrolls already is not held up by what comes behind.
-      if (this.#cursor !== null) await idle();
-      if (round !== this.#round) return [];
-      batch(() => {
-        for (const conversation of conversations) remember(conversation);
-      });
-      this.#cursor = nextCursor;
-      this.state.value = nextCursor === null ? 'complete' : 'more';
-      return conversations;
-    } catch (error) {
-      if (round !== this.#round) return [];
-      this.failure = error;
-      this.state.value = 'failed';
-      return [];
-    }
-  }
-
-  /** From the beginning again. */
-  reset(): void {
-    this.#round += 1;
-    this.#cursor = null;
-    this.state.value = 'waiting';
-  }
-}
-
-/** So many pages of what is open are read by themselves; more than that as somebody scrolls. */
+/** This many pages of open conversations are read in the background; the rest while scrolling. */
 const maxPages = 50;
 
-export const pagers: Readonly<Record<Source, Pager>> = {
-  queue: new Pager('/conversations/queue', 200),
-  solved: new Pager('/conversations/recently-closed', 50),
-  spam: new Pager('/conversations/spam', 100),
+export const pagers: Readonly<Record<Source, Pager<Conversation>>> = {
+  queue: pagerOf('/conversations/queue', 200),
+  solved: pagerOf('/conversations/recently-closed', 50),
+  spam: pagerOf('/conversations/spam', 100),
 };
 
-/** Open as far as was known when the queue was begun, and not among what was read of it since. */
+function pagerOf(path: string, limit: number): Pager<Conversation> {
+  return new Pager(
+    async (cursor, signal) => {
+      const page = await readPage<Conversation>(path, 'conversations', { cursor, signal, limit });
+      // Later pages must not hold up a reader who is scrolling.
+      if (cursor !== null) await idle();
+      return page;
+    },
+    (conversations) => {
+      for (const conversation of conversations) remember(conversation);
+    },
+  );
+}
+
+/** Open when the read of the queue began, and not among what was read since. */
 let unseen = new Set<string>();
 let queueRound = 0;
 
-/**
- * Reads what is open, once; and all that was read again, when events were missed for good. What is shown stays until
- * better is known.
- */
+/** Reads what is open. What is shown stays until something newer is known. */
 async function readQueue(): Promise<void> {
   await socketOrTimeout();
   onceLive(reread);
@@ -311,25 +272,27 @@ async function readQueue(): Promise<void> {
   await goOn();
 }
 
-/** From the page on that comes next, or that failed. */
+/** Reads on from the next page, or from the one that failed. */
 async function goOn(): Promise<void> {
+  // The agent may have signed out meanwhile.
+  if (token.peek() === null) return;
   const round = (queueRound += 1);
   for (let page = 0; page < maxPages; page += 1) {
     const read = await pagers.queue.next();
-    // Begun anew meanwhile, by whom it is gone on with.
+    // Another round took over meanwhile.
     if (round !== queueRound) return;
     for (const { id } of read) unseen.delete(id);
     if (pagers.queue.state.peek() !== 'more') break;
   }
   if (pagers.queue.state.peek() !== 'complete') return;
-  // What was open and is not any more: solved, spam, or out of reach.
+  // No longer open: solved, spam, or out of this agent's reach.
   for (const id of unseen)
     await loadConversation(id).catch(
       (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404) && forget(id),
     );
 }
 
-/** The next page of a list; of what is open all the rest, where it could not be read. */
+/** Reads the next page of a list. If the read of what is open failed, reads the rest of it. */
 export function readOn(source: Source): void {
   if (source === 'queue' && pagers.queue.state.peek() === 'failed') void goOn();
   else void pagers[source].next();

@@ -3,7 +3,8 @@
 // conversation items are sent one at a time, in the order they were written.
 
 import { effect, signal, untracked } from '@preact/signals';
-import { ApiError, call, messageOf } from '../api.ts';
+import { call } from '../api.ts';
+import { ApiError, messageOf } from '../api-error.ts';
 import { connection } from '../live.ts';
 import { newId } from '../new-id.ts';
 import type { Message, Note } from '../records.ts';

@@ -4,7 +4,7 @@
 import { signal } from '@preact/signals';
 import { token } from '../api.ts';
 import { folded } from '../folding.ts';
-import { readAll } from '../people.ts';
+import { readAll } from '../paging.ts';
 import type { Conversation, Visitor } from '../records.ts';
 import type { Stop } from '../subscriptions.ts';
 

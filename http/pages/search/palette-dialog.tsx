@@ -3,7 +3,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../api.ts';
+import { messageOf } from '../api-error.ts';
 import { commands, keysForReading } from '../commands.ts';
 import { Dialog } from '../design/dialog.tsx';
 import { Icon } from '../design/icon.tsx';

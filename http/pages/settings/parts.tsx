@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { webUrl } from '../addresses.ts';
 import { Button } from '../design/button.tsx';
 import { Failure, Loading } from '../design/feedback.tsx';
-import type { Paged } from './paged.ts';
+import type { PagedList } from '../design/paged.ts';
 
 /** A part of a section: heading, content and actions. */
 export function Part({
@@ -68,8 +68,8 @@ export function Reading({
 }
 
 interface PagesProps<Row> {
-  readonly of: Paged<Row>;
-  /** The number of lines of the placeholder. */
+  readonly of: PagedList<Row>;
+  /** Of what stands in its place while it is read. */
   readonly lines?: number;
   /** Shown if the list is empty. */
   readonly empty: JSX.Element;
@@ -84,7 +84,7 @@ export function Pages<Row>({ of: list, lines, empty, children }: PagesProps<Row>
     <>
       {rows.length === 0 ? empty : children(rows)}
       {failure === undefined ? (
-        <More shown={hasMore} loading={loading} onMore={() => void list.more()} />
+        <More shown={hasMore} loading={loading} onMore={list.more} />
       ) : (
         <Failure error={failure} retry={list.retry} />
       )}

@@ -3,7 +3,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { messageOf } from '../../api.ts';
+import { messageOf } from '../../api-error.ts';
 import { type Command, keysForReading, useCommands } from '../../commands.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';

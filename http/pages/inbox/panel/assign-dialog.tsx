@@ -3,7 +3,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../../api.ts';
+import { messageOf } from '../../api-error.ts';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';

@@ -2,7 +2,8 @@
 // retry.
 
 import { signal } from '@preact/signals';
-import { call, messageOf } from '../../api.ts';
+import { call } from '../../api.ts';
+import { messageOf } from '../../api-error.ts';
 import { notify } from '../../notices.ts';
 import type { Conversation } from '../../records.ts';
 import { act, loadConversation, peekConversation, remember } from '../conversations.ts';

@@ -2,7 +2,8 @@
 // notified. Read once after signing in, then kept current by the socket.
 
 import { computed, effect, signal } from '@preact/signals';
-import { call, messageOf, token } from '../../api.ts';
+import { call, token } from '../../api.ts';
+import { messageOf } from '../../api-error.ts';
 import { onceLive, socketOrTimeout } from '../../await-socket.ts';
 import { onEvent, onResync } from '../../live.ts';
 import { notify } from '../../notices.ts';

@@ -1,40 +1,41 @@
 // Who changed what, and when: each entry as a sentence, with the values before and after.
 
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { Button } from '../../design/button.tsx';
 import { Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
+import { usePaged } from '../../design/paged.ts';
 import { Time } from '../../design/time.tsx';
 import { query, setQuery } from '../../location.ts';
+import { readPage } from '../../paging.ts';
 import { agentName, agents, departmentName } from '../../people.ts';
 import type { AuditEntry } from '../../records.ts';
 import { clockTime, countOf, dayHeading, exactTime, isSameDay } from '../../times.ts';
-import { usePaged } from '../paged.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { changesOf } from './audit-changes.ts';
 import { type AuditFilter, filterEntries, isFiltered } from './audit-filter.ts';
 import { actorOf, areas, deedOf, type Names } from './audit-sentences.ts';
 
 const pageSize = 100;
-/** A search loads more pages until it shows this many results, or has read maxRead entries. */
+/** A search reads on by itself until it shows 20 entries or has read 1,000. */
 const wantedRows = 20;
 const maxRead = 1000;
 
 const names: Names = { agent: agentName, department: departmentName, time: exactTime };
 
 export function AuditLog(_props: SectionProps): JSX.Element {
-  const list = usePaged<AuditEntry>('/workspace/audit-log', 'entries', pageSize);
+  const list = usePaged<AuditEntry>(
+    (cursor, signal) => readPage('/workspace/audit-log', 'entries', { cursor, signal, limit: pageSize }),
+    [],
+  );
   const filter: AuditFilter = {
     area: query.value.get('area') ?? '',
     actor: query.value.get('actor') ?? '',
     words: query.value.get('words') ?? '',
   };
   const { rows } = list;
-  const found = useMemo(
-    () => (rows === undefined ? [] : filterEntries(rows, filter, names)),
-    [rows, filter.area, filter.actor, filter.words, agents.value],
-  );
+  const found = rows === undefined ? [] : filterEntries(rows, filter, names);
   const readsOn =
     isFiltered(filter) &&
     rows !== undefined &&
@@ -43,8 +44,8 @@ export function AuditLog(_props: SectionProps): JSX.Element {
     found.length < wantedRows &&
     rows.length < maxRead;
   useEffect(() => {
-    if (readsOn && !list.loading) void list.more();
-  }, [readsOn, list.loading]);
+    if (readsOn && !list.loading) list.more();
+  }, [readsOn, list, list.loading]);
   const oldest = rows?.at(-1);
   return (
     <Section title="Audit log" intro="Who changed what, and when. Entries cannot be changed.">

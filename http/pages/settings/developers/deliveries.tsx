@@ -6,12 +6,13 @@ import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Badge, Empty } from '../../design/feedback.tsx';
+import { usePaged } from '../../design/paged.ts';
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
+import { readPage } from '../../paging.ts';
 import type { Delivery, Webhook } from '../../records.ts';
 import { dayOf, exactTime, now } from '../../times.ts';
-import { usePaged } from '../paged.ts';
 import { Pages, Part, Reading } from '../parts.tsx';
 import { Section } from '../section.tsx';
 import { eventLabel } from './events.ts';
@@ -92,7 +93,10 @@ export function Deliveries({ webhook, isRead, failure, retry, onChanged }: Deliv
 }
 
 function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
-  const list = usePaged<Delivery>(`/webhooks/${webhook.id}/deliveries`, 'deliveries');
+  const list = usePaged<Delivery>(
+    (cursor, signal) => readPage(`/webhooks/${webhook.id}/deliveries`, 'deliveries', { cursor, signal }),
+    [webhook.id],
+  );
   const [testing, setTesting] = useState(false);
   const test = async (): Promise<void> => {
     setTesting(true);

@@ -5,10 +5,11 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
+import { usePaged } from '../../design/paged.ts';
 import { Time } from '../../design/time.tsx';
 import { notify } from '../../notices.ts';
+import { readPage } from '../../paging.ts';
 import type { Suppression } from '../../records.ts';
-import { usePaged } from '../paged.ts';
 import { Pages, Part } from '../parts.tsx';
 
 const reasons = { bounce: 'Email bounced', rejected: 'Permanently refused' } as const satisfies Record<
@@ -17,7 +18,10 @@ const reasons = { bounce: 'Email bounced', rejected: 'Permanently refused' } as 
 >;
 
 export function Suppressions(): JSX.Element {
-  const list = usePaged<Suppression>('/email/suppressions', 'suppressions');
+  const list = usePaged<Suppression>(
+    (cursor, signal) => readPage('/email/suppressions', 'suppressions', { cursor, signal }),
+    [],
+  );
   const [removing, setRemoving] = useState<Suppression | undefined>(undefined);
   return (
     <Part

@@ -3,7 +3,8 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError, call } from '../../api.ts';
+import { call } from '../../api.ts';
+import { ApiError } from '../../api-error.ts';
 import { ButtonLink } from '../../design/button.tsx';
 import { Banner, Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { Checkbox, SelectField, TextArea, TextField } from '../../design/field.tsx';

@@ -2,7 +2,8 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError, call } from '../../api.ts';
+import { call } from '../../api.ts';
+import { ApiError } from '../../api-error.ts';
 import { Button, ButtonLink } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Empty, Failure, Loading } from '../../design/feedback.tsx';
@@ -10,6 +11,7 @@ import { SelectField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
+import { usePaged } from '../../design/paged.ts';
 import { type Resource, useResource } from '../../design/resource.ts';
 import { same } from '../../design/three-way.ts';
 import { Time } from '../../design/time.tsx';
@@ -121,28 +123,24 @@ function GoalForm({ goal, onSaved }: { readonly goal: Goal; readonly onSaved: (g
 
 function CompletionList({ goalId }: { readonly goalId: string }): JSX.Element {
   const [days, setDays] = useState<RangeDays>('30');
-  const [more, setMore] = useState<Completions['completions']>([]);
   const [range, setRange] = useState(() => sinceOf('30', serverNow()));
-  const first = useResource(
-    (signal) =>
-      call<Completions>('GET', `/goals/${goalId}/completions`, { query: { ...range, limit: pageSize }, signal }),
+  const [totals, setTotals] = useState<Omit<Completions, 'completions'>>({ total: 0, totalValueCents: 0 });
+  const list = usePaged<Completions['completions'][number]>(
+    async (cursor, signal) => {
+      const offset = Number(cursor ?? 0);
+      const { completions, ...found } = await call<Completions>('GET', `/goals/${goalId}/completions`, {
+        query: { ...range, limit: pageSize, offset },
+        signal,
+      });
+      if (cursor === null) setTotals(found);
+      const end = offset + completions.length;
+      return { rows: completions, nextCursor: end < found.total && completions.length > 0 ? String(end) : null };
+    },
     [goalId, range],
   );
   const choose = (chosen: RangeDays): void => {
     setDays(chosen);
-    setMore([]);
     setRange(sinceOf(chosen, serverNow()));
-  };
-  const rows = [...(first.value?.completions ?? []), ...more];
-  const readOn = async (): Promise<void> => {
-    try {
-      const next = await call<Completions>('GET', `/goals/${goalId}/completions`, {
-        query: { ...range, limit: pageSize, offset: rows.length },
-      });
-      setMore([...more, ...next.completions]);
-    } catch (error) {
-      notifyFailure(error);
-    }
   };
   return (
     <section class="card" aria-labelledby="goal-who">
@@ -150,18 +148,18 @@ function CompletionList({ goalId }: { readonly goalId: string }): JSX.Element {
         <h2 id="goal-who">Who reached it</h2>
         <SelectField label="In" value={days} choices={ranges} onValue={choose} />
       </header>
-      {first.failure !== undefined && <Failure error={first.failure} retry={first.reload} />}
-      {first.value === undefined && first.failure === undefined && <Loading />}
-      {first.value !== undefined && (
+      {list.failure !== undefined && <Failure error={list.failure} retry={list.retry} />}
+      {list.rows === undefined && list.failure === undefined && <Loading />}
+      {list.rows !== undefined && (
         <>
           <dl class="figures">
-            <Figure label="Reached" value={countOf(first.value.total)} />
-            <Figure label="Value" value={amountOf(first.value.totalValueCents)} />
+            <Figure label="Reached" value={countOf(totals.total)} />
+            <Figure label="Value" value={amountOf(totals.totalValueCents)} />
           </dl>
-          {rows.length === 0 ? <p class="soft">No one in this period.</p> : <CompletionTable rows={rows} />}
-          {rows.length < first.value.total && (
+          {list.rows.length === 0 ? <p class="soft">No one in this period.</p> : <CompletionTable rows={list.rows} />}
+          {list.hasMore && (
             <div>
-              <Button onClick={() => void readOn()}>Show more</Button>
+              <Button onClick={list.more}>Show more</Button>
             </div>
           )}
         </>

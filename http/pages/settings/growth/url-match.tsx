@@ -3,7 +3,8 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, call, messageOf } from '../../api.ts';
+import { call } from '../../api.ts';
+import { ApiError, messageOf } from '../../api-error.ts';
 import { Badge } from '../../design/feedback.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import type { UrlMatch } from '../../records.ts';

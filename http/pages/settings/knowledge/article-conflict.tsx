@@ -4,7 +4,7 @@
 import { diffLines } from 'diff';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../../api.ts';
+import { messageOf } from '../../api-error.ts';
 import { Button } from '../../design/button.tsx';
 import { Banner } from '../../design/feedback.tsx';
 import type { Article } from '../../records.ts';

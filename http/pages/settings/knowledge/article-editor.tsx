@@ -3,7 +3,8 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, call } from '../../api.ts';
+import { call } from '../../api.ts';
+import { ApiError } from '../../api-error.ts';
 import { Button, ButtonLink } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Badge, Banner, Empty } from '../../design/feedback.tsx';

@@ -1,7 +1,8 @@
 // An article for people who may read but not change it.
 
 import type { JSX } from 'preact';
-import { ApiError, call } from '../../api.ts';
+import { call } from '../../api.ts';
+import { ApiError } from '../../api-error.ts';
 import { Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import type { Article } from '../../records.ts';

@@ -2,14 +2,16 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError, call } from '../../api.ts';
+import { call } from '../../api.ts';
+import { ApiError } from '../../api-error.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Badge, Empty, Failure } from '../../design/feedback.tsx';
+import { type PagedList, usePaged } from '../../design/paged.ts';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
+import { readPage } from '../../paging.ts';
 import type { PhoneNumber, VoiceProfile } from '../../records.ts';
-import { type Paged, usePaged } from '../paged.ts';
 import { Pages, Part, Reading } from '../parts.tsx';
 import { Section, type SectionProps } from '../section.tsx';
 import { NumberDialog } from './number-dialog.tsx';
@@ -18,7 +20,10 @@ import { NumberSearch } from './number-search.tsx';
 import { VoiceProfiles } from './voice-profiles.tsx';
 
 export function PhoneNumbers(_props: SectionProps): JSX.Element {
-  const numbers = usePaged<PhoneNumber>('/phone-numbers', 'numbers');
+  const numbers = usePaged<PhoneNumber>(
+    (cursor, signal) => readPage('/phone-numbers', 'numbers', { cursor, signal }),
+    [],
+  );
   const voices = useResource(
     (signal) => call<{ voiceProfiles: VoiceProfile[] }>('GET', '/voice-profiles', { signal }),
     [],
@@ -52,7 +57,7 @@ function Numbers({
   numbers,
   profiles,
 }: {
-  readonly numbers: Paged<PhoneNumber>;
+  readonly numbers: PagedList<PhoneNumber>;
   readonly profiles: readonly VoiceProfile[];
 }): JSX.Element {
   const [changing, setChanging] = useState<PhoneNumber | undefined>(undefined);

@@ -10,7 +10,7 @@ import type { FormState } from '../../design/form.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { ChangedMeanwhile, useVersionedForm } from '../../design/versioned.tsx';
 import { notify } from '../../notices.ts';
-import { readAll } from '../../people.ts';
+import { readAll } from '../../paging.ts';
 import type { ReplyChannel, ReplyScope, SavedReply } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { CheckList } from '../check-list.tsx';

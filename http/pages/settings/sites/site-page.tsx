@@ -3,7 +3,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { hostOf } from '../../addresses.ts';
-import { ApiError, call } from '../../api.ts';
+import { call } from '../../api.ts';
+import { ApiError } from '../../api-error.ts';
 import { Button, ButtonLink } from '../../design/button.tsx';
 import { Copyable } from '../../design/copyable.tsx';
 import { Empty, Failure, Loading } from '../../design/feedback.tsx';

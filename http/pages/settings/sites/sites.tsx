@@ -12,7 +12,7 @@ import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { navigate } from '../../location.ts';
-import { readAll } from '../../people.ts';
+import { readAll } from '../../paging.ts';
 import type { Site } from '../../records.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { SitePage } from './site-page.tsx';

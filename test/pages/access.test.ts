@@ -1,0 +1,165 @@
+// The pages decide for themselves which conversations an agent may see and in which list, so that a change shows at
+// once. Here their rules and the engine's are run over the same agents and conversations.
+
+// First, since the pages' modules look for a browser as they are loaded.
+import './browser-parts.ts';
+
+import t from 'tap';
+import { conversationView } from '../../engine/conversations/conversation.ts';
+import { reaches, reachOf } from '../../engine/workspace/access.ts';
+import { remember, startConversations } from '../../http/pages/inbox/conversations.ts';
+import { isReachable, listOf, startLists } from '../../http/pages/inbox/lists.ts';
+import { departments } from '../../http/pages/people.ts';
+import type { Agent, Conversation } from '../../http/pages/records.ts';
+import { me } from '../../http/pages/session.ts';
+import { startAll } from '../../http/pages/subscriptions.ts';
+import { type ConversationRecord, insertConversation } from '../../store/conversations/conversations.ts';
+import { type QueueFilter, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { openDatabase } from '../support/reported-rows.ts';
+
+const own = 'a1';
+const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + second * 1000).toISOString();
+
+/** One of each status, channel, department, assignee and offer. */
+const conversations: readonly ConversationRecord[] = (['open', 'pending', 'solved', 'closed', 'spam'] as const)
+  .flatMap((status) =>
+    (['chat', 'ticket', 'call'] as const).flatMap((channel) =>
+      [null, 'd1', 'd2'].flatMap((departmentId) =>
+        [null, own, 'a2'].flatMap((assignedAgentId) =>
+          [null, own, 'a2'].map((toAgentId) => ({ status, channel, departmentId, assignedAgentId, toAgentId })),
+        ),
+      ),
+    ),
+  )
+  .map(({ toAgentId, ...fields }, index) => ({
+    ...fields,
+    id: `c${String(index).padStart(4, '0')}`,
+    version: 1,
+    subject: null,
+    ticketNumber: null,
+    siteId: null,
+    visitorId: null,
+    contactId: null,
+    routedAt: null,
+    notToAgentIds: [],
+    tags: [],
+    handshake:
+      toAgentId === null
+        ? null
+        : { initiatedByAgentId: 'a3', toAgentId, previousAgentId: null, expiresAt: at(9000), note: null },
+    copiedTo: [],
+    rating: null,
+    ratingComment: null,
+    ratedAgentId: null,
+    preview: null,
+    lastMessageAt: null,
+    firstResponseAt: null,
+    firstResponderId: null,
+    solvedAt: ['solved', 'closed'].includes(fields.status) ? at(5000 - index) : null,
+    closedAt: fields.status === 'closed' ? at(6000) : null,
+    lastLineAt: null,
+    lastCustomerMessageAt: null,
+    agentsReadUpTo: null,
+    customerReadUpTo: null,
+    createdAt: at(index),
+    updatedAt: at(index),
+  }));
+
+/** As the API sends it. */
+const sentOf = (record: ConversationRecord): Conversation => structuredClone(conversationView(record)) as Conversation;
+
+const seen: Pick<Agent, 'role' | 'channels' | 'groupIds'>[] = (['agent', 'supervisor', 'admin'] as const).flatMap(
+  (role) =>
+    Array.from({ length: 8 }, (_, bits) =>
+      (['chats', 'tickets', 'calls'] as const).filter((_, index) => (bits >> index) % 2 === 1),
+    ).flatMap((channels) => [[], ['d1'], ['d1', 'd2']].map((groupIds) => ({ role, channels, groupIds }))),
+);
+
+const common = {
+  id: own,
+  email: 'a1@example.com',
+  name: 'Ann',
+  status: 'available',
+  statusSource: 'chosen',
+  isOnline: true,
+  avatarUrl: null,
+  canTransfer: false,
+  createdAt: at(0),
+} as const;
+
+const pageAgentOf = (rights: (typeof seen)[number]): Agent => ({
+  ...common,
+  ...rights,
+  groups: [],
+  hasPassword: true,
+  inviteStatus: 'joined',
+});
+const agentOf = (rights: (typeof seen)[number]): AgentRecord => ({
+  ...common,
+  ...rights,
+  goneAt: null,
+  passwordHash: null,
+  tokenVersion: 0,
+  lastAssignedAt: null,
+  joinedAt: at(0),
+  joinedSeq: 0,
+  deactivatedAt: null,
+});
+
+t.test('[5] an agent sees in the pages exactly what the engine lets it see', async (t) => {
+  let count = 0;
+  const wrong: string[] = [];
+  for (const rights of seen)
+    for (const conversation of conversations) {
+      count += 1;
+      if (isReachable(sentOf(conversation), pageAgentOf(rights)) !== reaches(agentOf(rights), conversation))
+        wrong.push(JSON.stringify([rights, conversation]));
+    }
+  t.strictSame(wrong, [], `${count} cases`);
+});
+
+t.test('[decisions 4.5] the lists of the inbox hold what the lists of the API return', async (t) => {
+  const db = openDatabase(t);
+  for (const conversation of conversations) insertConversation(db, conversation);
+  t.teardown(startAll([startConversations, startLists]));
+  t.teardown(() => {
+    me.value = undefined;
+    departments.value = new Map();
+  });
+  departments.value = new Map(
+    ['d1', 'd2'].map((id) => [id, { id, name: id, memberIds: [], isDefault: false, createdAt: at(0) }]),
+  );
+  for (const conversation of conversations) remember(sentOf(conversation));
+
+  for (const rights of seen) {
+    me.value = {
+      agent: pageAgentOf(rights),
+      workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' },
+      permissions: [],
+    };
+    const page = { reach: reachOf(agentOf(rights)), cursor: undefined, limit: 1000 };
+    const ids = (records: readonly ConversationRecord[]): string[] => records.map(({ id }) => id);
+    const queue = (filter: QueueFilter): string[] => ids(queuePage(db, { ...page, filter }));
+    const rows = (key: string): string[] => (listOf(key)?.rows ?? []).map(({ id }) => id);
+    const who = JSON.stringify(rights);
+    t.strictSame(rows('all'), queue({}), `all open of ${who}`);
+    t.strictSame(rows('unassigned'), queue({ assigneeId: 'none' }), `unassigned of ${who}`);
+    t.strictSame(
+      rows('mine').sort(),
+      [...new Set([...queue({ assigneeId: own }), ...queue({ isOffered: true })])].sort(),
+      `own of ${who}`,
+    );
+    for (const [key, channel] of [
+      ['chats', 'chat'],
+      ['tickets', 'ticket'],
+      ['calls', 'call'],
+    ] as const)
+      t.strictSame(rows(key), queue({ channel }), `${key} of ${who}`);
+    for (const departmentId of ['d1', 'd2'])
+      if (listOf(`department-${departmentId}`) !== undefined)
+        t.strictSame(rows(`department-${departmentId}`), queue({ departmentId }), `${departmentId} of ${who}`);
+    t.strictSame(rows('solved'), ids(recentlyClosedPage(db, page)), `solved of ${who}`);
+    t.strictSame(rows('spam'), ids(spamPage(db, page)), `spam of ${who}`);
+  }
+});
