@@ -45,7 +45,7 @@ type Open =
   | { readonly kind: 'removePasskey'; readonly passkey: Passkey }
   | { readonly kind: 'renew' };
 
-/** `onDone`: there is a second factor now, and the agent has seen its recovery codes. */
+/** `onDone` is called when a factor was added and its recovery codes were seen. */
 export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX.Element {
   const security = useResource((signal) => call<Security>('GET', '/me/security', { signal }), []);
   const confirming = useConfirming();
@@ -106,14 +106,59 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
       >
         A six-digit code shown on your phone.
       </Factor>
+      <Passkeys security={value} isLast={isLast} onOpen={setOpen} />
+      {hasOne && (
+        <Factor
+          name="Recovery codes"
+          state={`${recoveryCodesLeft} left`}
+          isLow={recoveryCodesLeft < 3}
+          actions={<Button onClick={() => setOpen({ kind: 'renew' })}>Create new codes</Button>}
+        >
+          For when you have lost your other ways to sign in. Each works once.
+        </Factor>
+      )}
+      {isLast && (
+        <p class="soft">Your workspace requires a second factor: set up another before you remove this one.</p>
+      )}
+      {open !== undefined && (
+        <OpenDialog
+          open={open}
+          hasPasskey={passkeys.length > 0}
+          confirming={confirming}
+          close={close}
+          added={added}
+          removed={removed}
+          renewed={(codes) => {
+            security.reload();
+            setOpen({ kind: 'codes', codes });
+          }}
+          seen={() => {
+            close();
+            onDone?.();
+          }}
+        />
+      )}
+      {confirming.dialog}
+    </div>
+  );
+}
+
+function Passkeys({
+  security: { passkeys, hasPasskeys: isOffered },
+  isLast,
+  onOpen,
+}: {
+  readonly security: Security;
+  readonly isLast: boolean;
+  readonly onOpen: (open: Open) => void;
+}): JSX.Element {
+  return (
+    <>
       <Factor
         name="Passkeys"
-        actions={
-          hasPasskeys &&
-          value.hasPasskeys && <Button onClick={() => setOpen({ kind: 'passkey' })}>Add a passkey</Button>
-        }
+        actions={hasPasskeys && isOffered && <Button onClick={() => onOpen({ kind: 'passkey' })}>Add a passkey</Button>}
       >
-        {hasPasskeys && value.hasPasskeys
+        {hasPasskeys && isOffered
           ? 'The screen lock of this device, or a security key. It can also sign you in without a password.'
           : 'This browser does not support passkeys at this address.'}
       </Factor>
@@ -138,7 +183,7 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
                 small
                 disabled={isLast}
                 aria-label={`Remove ${passkey.name}`}
-                onClick={() => setOpen({ kind: 'removePasskey', passkey })}
+                onClick={() => onOpen({ kind: 'removePasskey', passkey })}
               >
                 Remove
               </Button>
@@ -146,40 +191,42 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
           ))}
         </ul>
       )}
-      {hasOne && (
-        <Factor
-          name="Recovery codes"
-          state={`${recoveryCodesLeft} left`}
-          isLow={recoveryCodesLeft < 3}
-          actions={<Button onClick={() => setOpen({ kind: 'renew' })}>Create new codes</Button>}
-        >
-          For when you have lost your other ways to sign in. Each works once.
-        </Factor>
-      )}
-      {isLast && (
-        <p class="soft">Your workspace requires a second factor: set up another before you remove this one.</p>
-      )}
+    </>
+  );
+}
 
-      {open?.kind === 'app' && (
+type Confirming = ReturnType<typeof useConfirming>;
+
+interface OpenProps {
+  readonly open: Open;
+  readonly hasPasskey: boolean;
+  readonly confirming: Confirming;
+  readonly close: () => void;
+  readonly added: (text: string, recoveryCodes: readonly string[] | null) => void;
+  readonly removed: (text: string) => void;
+  readonly renewed: (recoveryCodes: readonly string[]) => void;
+  /** The reader has seen the recovery codes. */
+  readonly seen: () => void;
+}
+
+function OpenDialog({ open, hasPasskey, confirming, close, added, removed, renewed, seen }: OpenProps): JSX.Element {
+  switch (open.kind) {
+    case 'app':
+      return (
         <SetUpApp
           app={open.app}
           onAdded={(codes) => added('Your authenticator app is set up.', codes)}
           onClose={close}
         />
-      )}
-      {open?.kind === 'passkey' && (
+      );
+    case 'passkey':
+      return (
         <AddPasskey run={confirming.run} onAdded={(codes) => added('The passkey is added.', codes)} onClose={close} />
-      )}
-      {open?.kind === 'codes' && (
-        <RecoveryCodes
-          codes={open.codes}
-          onClose={() => {
-            close();
-            onDone?.();
-          }}
-        />
-      )}
-      {open?.kind === 'removeApp' && (
+      );
+    case 'codes':
+      return <RecoveryCodes codes={open.codes} onClose={seen} />;
+    case 'removeApp':
+      return (
         <Confirm
           title="Remove the authenticator app?"
           action="Remove"
@@ -190,13 +237,12 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
           }}
         >
           <p>
-            {passkeys.length > 0
-              ? 'Its codes stop working.'
-              : 'Its codes stop working, and your password is enough to sign in.'}
+            {hasPasskey ? 'Its codes stop working.' : 'Its codes stop working, and your password is enough to sign in.'}
           </p>
         </Confirm>
-      )}
-      {open?.kind === 'removePasskey' && (
+      );
+    case 'removePasskey':
+      return (
         <Confirm
           title={`Remove ${open.passkey.name}?`}
           action="Remove"
@@ -208,34 +254,34 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
         >
           <p>You can no longer sign in with it. Remove it from the device too.</p>
         </Confirm>
-      )}
-      {open?.kind === 'renew' && (
-        <Dialog title="Create new recovery codes?" onClose={close}>
-          <div class="form">
-            <p>Your current codes stop working.</p>
-            <div class="actions">
-              <Button
-                kind="primary"
-                onClick={() => {
-                  confirming
-                    .run(() => call<{ recoveryCodes: string[] }>('POST', '/me/recovery-codes'))
-                    .then(({ recoveryCodes }) => {
-                      security.reload();
-                      setOpen({ kind: 'codes', codes: recoveryCodes });
-                    }, notifyFailure);
-                }}
-              >
-                Create new codes
-              </Button>
-              <Button kind="quiet" onClick={close}>
-                Cancel
-              </Button>
-            </div>
-          </div>
-        </Dialog>
-      )}
-      {confirming.dialog}
-    </div>
+      );
+    case 'renew':
+      return <RenewCodes confirming={confirming} close={close} renewed={renewed} />;
+  }
+}
+
+function RenewCodes({ confirming, close, renewed }: Pick<OpenProps, 'confirming' | 'close' | 'renewed'>): JSX.Element {
+  return (
+    <Dialog title="Create new recovery codes?" onClose={close}>
+      <div class="form">
+        <p>Your current codes stop working.</p>
+        <div class="actions">
+          <Button
+            kind="primary"
+            onClick={() => {
+              confirming
+                .run(() => call<{ recoveryCodes: string[] }>('POST', '/me/recovery-codes'))
+                .then(({ recoveryCodes }) => renewed(recoveryCodes), notifyFailure);
+            }}
+          >
+            Create new codes
+          </Button>
+          <Button kind="quiet" onClick={close}>
+            Cancel
+          </Button>
+        </div>
+      </div>
+    </Dialog>
   );
 }
 

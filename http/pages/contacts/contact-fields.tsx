@@ -7,7 +7,8 @@ import { call } from '../api.ts';
 import { ApiError } from '../api-error.ts';
 import { Button, IconButton } from '../design/button.tsx';
 import { TextArea, TextField } from '../design/field.tsx';
-import { Form, useForm } from '../design/form.tsx';
+import { Form, type FormState, useForm } from '../design/form.tsx';
+import { useLatest } from '../design/steady.ts';
 import { Tags } from '../design/tags.tsx';
 import { notify } from '../notices.ts';
 import type { Contact } from '../records.ts';
@@ -96,7 +97,16 @@ export function ContactFields(props: FieldsProps): JSX.Element {
   );
 }
 
-export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
+interface ContactEditing {
+  readonly form: FormState<Draft>;
+  readonly isChanged: boolean;
+  /** The reader tried to save, so what is wrong in the custom fields is shown. */
+  readonly isTried: boolean;
+  undo(): void;
+}
+
+/** The form's draft, which follows changes by others and survives opening another page. */
+function useContactForm({ contact, onChanged }: FieldsProps): ContactEditing {
   const [isTried, setIsTried] = useState(false);
   const [over, setOver] = useState(contact);
   const kept = drafts.get(contact.id);
@@ -122,18 +132,18 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
     Object.keys(changesOf(over, values)).length > 0 ||
     values.rows.some((row) => problemOf(row, values.rows) !== undefined);
 
-  // Another agent changed it meanwhile, or it was saved here.
-  useEffect(() => {
-    if (over === contact) return;
-    if (Object.keys(changesOf(over, draftOf(contact))).length > 0)
-      form.reset(draftOver(contact, { over, draft: values }));
-    setOver(contact);
-  }, [contact]);
-  // Keeps the draft when the person goes to another page, and warns before the tab is closed.
+  // Someone else changed it meanwhile, or it was saved here.
+  const follow = useLatest((now: Contact) => {
+    if (over === now) return;
+    if (Object.keys(changesOf(over, draftOf(now))).length > 0) form.reset(draftOver(now, { over, draft: values }));
+    setOver(now);
+  });
+  useEffect(() => follow(contact), [contact]);
+  // What was typed survives opening another page, and the browser asks before the tab is closed.
   useEffect(() => {
     if (isChanged) drafts.set(contact.id, { over, draft: values });
     else drafts.delete(contact.id);
-  }, [isChanged, values]);
+  }, [isChanged, contact.id, over, values]);
   useEffect(() => {
     if (!isChanged) return undefined;
     const ask = (event: Event): void => event.preventDefault();
@@ -141,12 +151,13 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
     return () => removeEventListener('beforeunload', ask);
   }, [isChanged]);
 
-  const setRow = (changed: FieldRow): void =>
-    form.set(
-      'rows',
-      values.rows.map((row) => (row.id === changed.id ? changed : row)),
-    );
+  return { form, isChanged, isTried, undo: () => form.reset(draftOf(over)) };
+}
 
+export function ContactForm(props: FieldsProps): JSX.Element {
+  const { contact } = props;
+  const { form, isChanged, isTried, undo } = useContactForm(props);
+  const { values } = form;
   return (
     <Form
       form={form}
@@ -157,7 +168,7 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
             Save
           </Button>
           {isChanged && (
-            <Button kind="quiet" onClick={() => form.reset(draftOf(over))}>
+            <Button kind="quiet" onClick={undo}>
               Undo
             </Button>
           )}
@@ -201,30 +212,42 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
         error={form.errorOf('note')}
         hint="Only colleagues see it."
       />
-      <fieldset class="custom-fields">
-        <legend>Custom fields</legend>
-        {values.rows.map((row) => (
-          <CustomField
-            key={row.id}
-            row={row}
-            error={isTried ? problemOf(row, values.rows) : undefined}
-            onRow={setRow}
-            onRemove={() =>
-              form.set(
-                'rows',
-                values.rows.filter(({ id }) => id !== row.id),
-              )
-            }
-          />
-        ))}
-        {form.errorOf('customFields') !== undefined && <p class="error">{form.errorOf('customFields')}</p>}
-        {values.rows.length < maxFields && (
-          <Button small icon="plus" onClick={() => form.set('rows', [...values.rows, newRow()])}>
-            Add a field
-          </Button>
-        )}
-      </fieldset>
+      <CustomFields form={form} isTried={isTried} />
     </Form>
+  );
+}
+
+function CustomFields({ form, isTried }: { readonly form: FormState<Draft>; readonly isTried: boolean }): JSX.Element {
+  const { values } = form;
+  const setRow = (changed: FieldRow): void =>
+    form.set(
+      'rows',
+      values.rows.map((row) => (row.id === changed.id ? changed : row)),
+    );
+  return (
+    <fieldset class="custom-fields">
+      <legend>Custom fields</legend>
+      {values.rows.map((row) => (
+        <CustomField
+          key={row.id}
+          row={row}
+          error={isTried ? problemOf(row, values.rows) : undefined}
+          onRow={setRow}
+          onRemove={() =>
+            form.set(
+              'rows',
+              values.rows.filter(({ id }) => id !== row.id),
+            )
+          }
+        />
+      ))}
+      {form.errorOf('customFields') !== undefined && <p class="error">{form.errorOf('customFields')}</p>}
+      {values.rows.length < maxFields && (
+        <Button small icon="plus" onClick={() => form.set('rows', [...values.rows, newRow()])}>
+          Add a field
+        </Button>
+      )}
+    </fieldset>
   );
 }
 

@@ -1,8 +1,9 @@
-// Searches while typing: a request a moment after the last key, which aborts the previous one, so that the results
-// match the text. While one more letter is being looked up, the previous results stay.
+// What the server finds while someone types. It is asked 150 ms after the last letter, and a request for former words is
+// dropped. The former results stay until the new ones are there.
 
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api.ts';
+import { useLatest } from '../design/steady.ts';
 import type { Contact, SearchRow } from '../records.ts';
 
 const pauseMs = 150;
@@ -17,12 +18,9 @@ export interface SearchState<Value> {
 
 const nothing = { value: undefined, failure: undefined, asking: false };
 
-/** `question` is the search as text; an empty one searches nothing. A change of `round` searches again. */
-export function useSearch<Value>(
-  question: string,
-  ask: (signal: AbortSignal) => Promise<Value>,
-  round = 0,
-): SearchState<Value> {
+/** Asks when `question` changes, which is all that `ask` depends on, as text. An empty one asks nothing. */
+export function useSearch<Value>(question: string, ask: (signal: AbortSignal) => Promise<Value>): SearchState<Value> {
+  const askLatest = useLatest(ask);
   const [state, setState] = useState<SearchState<Value>>(nothing);
   useEffect(() => {
     if (question === '') {
@@ -32,7 +30,7 @@ export function useSearch<Value>(
     const abort = new AbortController();
     setState((current) => ({ ...current, asking: true }));
     const timer = setTimeout(() => {
-      ask(abort.signal).then(
+      askLatest(abort.signal).then(
         (value) => {
           if (!abort.signal.aborted) setState({ value, failure: undefined, asking: false });
         },
@@ -45,7 +43,7 @@ export function useSearch<Value>(
       clearTimeout(timer);
       abort.abort();
     };
-  }, [question, round]);
+  }, [question]);
   return state;
 }
 

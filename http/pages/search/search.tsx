@@ -1,6 +1,6 @@
 // Searches everything the agent may see, while typing. The search is in the address, so that going back finds it.
 
-import type { JSX } from 'preact';
+import type { JSX, Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCommands } from '../commands.ts';
 import { Button } from '../design/button.tsx';
@@ -21,6 +21,7 @@ import {
   nameOfCustomer,
   type SearchAnswer,
   type SearchFilter,
+  type SearchState,
   useSearch,
 } from './results.ts';
 
@@ -53,24 +54,21 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
     filterNames.map((name) => [name, query.value.get(name) ?? undefined]),
   );
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
-  const question = isSearchable(text) ? JSON.stringify([text, filter]) : '';
-  const found = useSearch(
-    question,
-    (signal) =>
-      findConversations({
-        q: text.slice(0, 200),
-        limit: maxRows,
-        filter: { ...filter, from: startOfDay(filter.from), to: endOfDay(filter.to) },
-        signal,
-      }),
-    round,
+  const question = isSearchable(text) ? JSON.stringify([text, filter, round]) : '';
+  const found = useSearch(question, (signal) =>
+    findConversations({
+      q: text.slice(0, 200),
+      limit: maxRows,
+      filter: { ...filter, from: startOfDay(filter.from), to: endOfDay(filter.to) },
+      signal,
+    }),
   );
 
   useEffect(() => setTitle(text === '' ? 'Search' : `“${text}”`), [text]);
   useEffect(() => field.current?.focus(), []);
   useEffect(() => {
     if (found.value?.indexing === undefined) return undefined;
-    const timer = setTimeout(() => setRound(round + 1), askAgainMs);
+    const timer = setTimeout(() => setRound((current) => current + 1), askAgainMs);
     return () => clearTimeout(timer);
   }, [found.value]);
   useCommands(
@@ -89,32 +87,8 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
     [],
   );
 
-  const links = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('a') ?? [])];
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.isComposing) return;
-    const all = links();
-    const at = all.findIndex((link) => link === document.activeElement);
-    const inField = document.activeElement === field.current;
-    if (!inField && at < 0) return;
-    const to = {
-      ArrowDown: at + 1,
-      ArrowUp: at - 1,
-      ...(inField ? {} : { j: at + 1, k: at - 1, Home: 0, End: all.length - 1 }),
-    }[event.key];
-    if (inField && event.key === 'Enter') all[0]?.click();
-    else if (to === undefined || (inField && event.key !== 'ArrowDown')) return;
-    else if (to < 0) field.current?.focus();
-    else all[Math.min(to, all.length - 1)]?.focus();
-    event.preventDefault();
-  };
-
-  // The page may be left before the last letter is in the address.
-  const change = (changes: Readonly<Record<string, string | undefined>>): void => {
-    if (path.peek() === '/search') setQuery(changes);
-  };
-
   return (
-    <div class="page" onKeyDown={onKeyDown}>
+    <div class="page" onKeyDown={(event) => pressKey(event, field.current, list.current)}>
       <header>
         <h1>Search</h1>
       </header>
@@ -135,38 +109,84 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
             onInput={(event) => change({ q: event.currentTarget.value })}
           />
         </div>
-        <div class="search-filters">
-          <SelectField
-            label="Channel"
-            value={filter.channel ?? ''}
-            choices={channels}
-            onValue={(channel) => change({ channel })}
-          />
-          <SelectField
-            label="Status"
-            value={filter.status ?? ''}
-            choices={statuses}
-            onValue={(status) => change({ status })}
-          />
-          <TextField label="Tag" value={filter.tag ?? ''} maxLength={50} onValue={(tag) => change({ tag })} />
-          <TextField label="Updated from" type="date" value={filter.from ?? ''} onValue={(from) => change({ from })} />
-          <TextField label="Updated until" type="date" value={filter.to ?? ''} onValue={(to) => change({ to })} />
-          {isFiltered && (
-            <Button
-              kind="quiet"
-              icon="cross"
-              onClick={() => change(Object.fromEntries(filterNames.map((name) => [name, undefined])))}
-            >
-              Clear filters
-            </Button>
-          )}
-        </div>
+        <Filters filter={filter} isFiltered={isFiltered} />
       </search>
       <p id="search-total" role="status" class="soft">
         {question === '' ? '' : found.value === undefined ? (found.asking ? 'Searching…' : '') : totalOf(found.value)}
       </p>
       {found.failure !== undefined && <Failure error={found.failure} retry={() => setRound(round + 1)} />}
-      {question === '' && (
+      <Results isAsked={question !== ''} found={found} list={list} text={text} isFiltered={isFiltered} />
+    </div>
+  );
+}
+
+/** A last letter may arrive after the page was left, and must not change another page's address. */
+function change(changes: Readonly<Record<string, string | undefined>>): void {
+  if (path.peek() === '/search') setQuery(changes);
+}
+
+/** The arrows move between the field and the results; in the results J, K, Home and End as well. */
+function pressKey(event: KeyboardEvent, field: HTMLInputElement | null, list: HTMLUListElement | null): void {
+  if (event.isComposing) return;
+  const all = [...(list?.querySelectorAll<HTMLElement>('a') ?? [])];
+  const at = all.findIndex((link) => link === document.activeElement);
+  const inField = document.activeElement === field;
+  if (!inField && at < 0) return;
+  const to = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    ...(inField ? {} : { j: at + 1, k: at - 1, Home: 0, End: all.length - 1 }),
+  }[event.key];
+  if (inField && event.key === 'Enter') all[0]?.click();
+  else if (to === undefined || (inField && event.key !== 'ArrowDown')) return;
+  else if (to < 0) field?.focus();
+  else all[Math.min(to, all.length - 1)]?.focus();
+  event.preventDefault();
+}
+
+function Filters({ filter, isFiltered }: { readonly filter: SearchFilter; readonly isFiltered: boolean }): JSX.Element {
+  return (
+    <div class="search-filters">
+      <SelectField
+        label="Channel"
+        value={filter.channel ?? ''}
+        choices={channels}
+        onValue={(channel) => change({ channel })}
+      />
+      <SelectField
+        label="Status"
+        value={filter.status ?? ''}
+        choices={statuses}
+        onValue={(status) => change({ status })}
+      />
+      <TextField label="Tag" value={filter.tag ?? ''} maxLength={50} onValue={(tag) => change({ tag })} />
+      <TextField label="Updated from" type="date" value={filter.from ?? ''} onValue={(from) => change({ from })} />
+      <TextField label="Updated until" type="date" value={filter.to ?? ''} onValue={(to) => change({ to })} />
+      {isFiltered && (
+        <Button
+          kind="quiet"
+          icon="cross"
+          onClick={() => change(Object.fromEntries(filterNames.map((name) => [name, undefined])))}
+        >
+          Clear filters
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface ResultsProps {
+  readonly isAsked: boolean;
+  readonly found: SearchState<SearchAnswer>;
+  readonly list: Ref<HTMLUListElement>;
+  readonly text: string;
+  readonly isFiltered: boolean;
+}
+
+function Results({ isAsked, found, list, text, isFiltered }: ResultsProps): JSX.Element {
+  return (
+    <>
+      {!isAsked && (
         <Empty icon="search" title="Search your messages">
           <p>
             Search every message you can read. Words can be in any order, incomplete or misspelt. Use the arrow keys to
@@ -194,7 +214,7 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
             </p>
           </Empty>
         )}
-    </div>
+    </>
   );
 }
 

@@ -1,169 +1,42 @@
-// Hands a conversation to an agent or a department: a search with each agent's presence and work. Agents who cannot
-// take it are not offered. If another agent was faster, the dialog says what happened and asks again.
+// Assigning a conversation to a colleague or a department, found by typing. Only those who can take it are listed. If
+// someone else was faster, the dialog says what happened and asks again.
 
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../../api-error.ts';
+import { useEffect, useId } from 'preact/hooks';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Banner } from '../../design/feedback.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
-import { notify } from '../../notices.ts';
-import { agentName, agents, departmentName, departments, presenceOf } from '../../people.ts';
-import type { Agent, Conversation, Department } from '../../records.ts';
-import { rank } from '../../search/fuzzy.ts';
-import { hasRole, me } from '../../session.ts';
-import { act, StaleError } from '../conversations.ts';
-import { recipientsOf, sortedDepartments, whatHappened } from './rules.ts';
+import { presenceOf } from '../../people.ts';
+import { hasRole } from '../../session.ts';
+import { type Assign, type AssignProps, idOf, nameOf, type Target, useAssign } from './use-assign.ts';
 
-type Target =
-  | { readonly kind: 'agent'; readonly agent: Agent }
-  | { readonly kind: 'department'; readonly department: Department };
-
-interface AssignProps {
-  readonly conversation: Conversation;
-  readonly to: 'anybody' | 'department';
-  readonly onClose: () => void;
-}
-
-const idOf = (target: Target): string => (target.kind === 'agent' ? target.agent.id : target.department.id);
-const nameOf = (target: Target): string => (target.kind === 'agent' ? target.agent.name : target.department.name);
-
-export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.Element {
-  const [typed, setTyped] = useState('');
-  const [note, setNote] = useState('');
-  const [chosenId, setChosenId] = useState<string | undefined>(undefined);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  // The state that the reader saw: changes while the dialog is open are shown before anything is done.
-  const [seen, setSeen] = useState(conversation);
-  const list = useRef<HTMLDivElement>(null);
-  const id = useId();
-
-  const people: Target[] =
-    to === 'department'
-      ? []
-      : recipientsOf(seen, agents.value.values(), me.value?.agent.id).map((agent) => ({ kind: 'agent', agent }));
-  const places: Target[] = sortedDepartments(departments.value.values())
-    .filter((department) => department.id !== seen.departmentId)
-    .map((department) => ({ kind: 'department', department }));
-  const targets = rank(typed, [...people, ...places], (target) => ({
-    title: nameOf(target),
-    beside: target.kind === 'agent' ? target.agent.email : 'department',
-  }));
-  const chosen = targets.find((target) => idOf(target) === chosenId) ?? targets[0];
-  const at = chosen === undefined ? -1 : targets.indexOf(chosen);
-
-  useEffect(() => {
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
-  }, [at]);
-
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const next = { ArrowDown: at + 1, ArrowUp: at - 1 }[event.key];
-    const target = next === undefined ? undefined : targets[(next + targets.length) % targets.length];
-    if (target === undefined) return;
-    event.preventDefault();
-    setChosenId(idOf(target));
-  };
-
-  const send = async (force: boolean): Promise<void> => {
-    if (chosen === undefined || busy) return;
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      if (chosen.kind === 'department')
-        await act(seen.id, 'assign-to-department', {
-          departmentId: chosen.department.id,
-          expectedVersion: seen.version,
-        });
-      else
-        await act(seen.id, 'assign-to-agent', {
-          agentId: chosen.agent.id,
-          expectedVersion: seen.version,
-          ...(note.trim() === '' ? {} : { note: note.trim() }),
-          ...(force ? { force } : {}),
-        });
-      if (chosen.kind === 'department') notify({ kind: 'done', text: `Moved to ${chosen.department.name}.` });
-      else if (force) notify({ kind: 'done', text: `${chosen.agent.name} has it now.` });
-      onClose();
-    } catch (error) {
-      if (error instanceof StaleError) {
-        setSeen(error.now);
-        setProblem(
-          `${whatHappened(seen, error.now, { agent: agentName, department: departmentName })} Nothing has changed yet.`,
-        );
-      } else setProblem(messageOf(error));
-      setBusy(false);
-    }
-  };
-
-  const again = problem === undefined ? '' : ' anyway';
+export function AssignDialog(props: AssignProps): JSX.Element {
+  const { to, onClose } = props;
+  const assign = useAssign(props);
+  const { chosen, busy, problem } = assign;
   return (
     <Dialog title={to === 'department' ? 'Move to a department' : 'Assign'} onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
           event.preventDefault();
-          void send(false);
+          void assign.send(false);
         }}
       >
-        <div class="assign">
-          <input
-            class="input"
-            role="combobox"
-            aria-label={to === 'department' ? 'Find a department' : 'Find a colleague or a department'}
-            aria-expanded="true"
-            aria-controls={id}
-            aria-autocomplete="list"
-            aria-activedescendant={chosen === undefined ? undefined : `${id}-${idOf(chosen)}`}
-            placeholder="Name"
-            autocomplete="off"
-            spellcheck={false}
-            autofocus
-            value={typed}
-            onInput={(event) => {
-              setTyped(event.currentTarget.value);
-              setChosenId(undefined);
-            }}
-            onKeyDown={onKeyDown}
-          />
-          <div class="assign-list" role="listbox" id={id} aria-label="Who can take it" ref={list}>
-            {targets.map((target) => (
-              <Row
-                key={idOf(target)}
-                id={`${id}-${idOf(target)}`}
-                target={target}
-                isChosen={target === chosen}
-                onChoose={() => setChosenId(idOf(target))}
-              />
-            ))}
-          </div>
-          {targets.length === 0 && (
-            <p class="soft" role="status">
-              {typed.trim() !== ''
-                ? 'No one with that name can take it.'
-                : to === 'department'
-                  ? 'There is no other department.'
-                  : 'No one else can take it.'}
-            </p>
-          )}
-        </div>
+        <Targets assign={assign} to={to} />
         {chosen?.kind === 'agent' && (
-          <TextField label="Note for them" optional maxLength={1000} value={note} onValue={setNote} />
+          <TextField label="Note for them" optional maxLength={1000} value={assign.note} onValue={assign.setNote} />
         )}
         <div role="alert">{problem !== undefined && <Banner kind="warn">{problem}</Banner>}</div>
         <div class="actions">
           <Button type="submit" kind="primary" busy={busy} disabled={chosen === undefined}>
-            {chosen === undefined
-              ? 'Assign'
-              : chosen.kind === 'department'
-                ? `Move to ${chosen.department.name}${again}`
-                : `Offer to ${chosen.agent.name}${again}`}
+            {sendLabel(chosen, problem !== undefined)}
           </Button>
           {chosen?.kind === 'agent' && hasRole('supervisor') && (
-            <Button disabled={busy} title="Without an offer" onClick={() => void send(true)}>
+            <Button disabled={busy} title="Without an offer" onClick={() => void assign.send(true)}>
               Assign at once
             </Button>
           )}
@@ -177,6 +50,68 @@ export function AssignDialog({ conversation, to, onClose }: AssignProps): JSX.El
       </form>
     </Dialog>
   );
+}
+
+function sendLabel(chosen: Target | undefined, isAgain: boolean): string {
+  if (chosen === undefined) return 'Assign';
+  const label = chosen.kind === 'department' ? `Move to ${chosen.department.name}` : `Offer to ${chosen.agent.name}`;
+  return isAgain ? `${label} anyway` : label;
+}
+
+/** A field with the list of those that fit. The arrows choose, Enter sends the form. */
+function Targets({ assign, to }: { readonly assign: Assign; readonly to: AssignProps['to'] }): JSX.Element {
+  const { typed, targets, chosen } = assign;
+  const id = useId();
+  const chosenId = chosen === undefined ? undefined : `${id}-${idOf(chosen)}`;
+  useEffect(() => {
+    if (chosenId !== undefined) document.getElementById(chosenId)?.scrollIntoView({ block: 'nearest' });
+  }, [chosenId]);
+  return (
+    <div class="assign">
+      <input
+        class="input"
+        role="combobox"
+        aria-label={to === 'department' ? 'Find a department' : 'Find a colleague or a department'}
+        aria-expanded="true"
+        aria-controls={id}
+        aria-autocomplete="list"
+        aria-activedescendant={chosenId}
+        placeholder="Name"
+        autocomplete="off"
+        spellcheck={false}
+        autofocus
+        value={typed}
+        onInput={(event) => assign.type(event.currentTarget.value)}
+        onKeyDown={(event) => pressKey(event, assign)}
+      />
+      <div class="assign-list" role="listbox" id={id} aria-label="Who can take it">
+        {targets.map((target) => (
+          <Row
+            key={idOf(target)}
+            id={`${id}-${idOf(target)}`}
+            target={target}
+            isChosen={target === chosen}
+            onChoose={() => assign.choose(target)}
+          />
+        ))}
+      </div>
+      {targets.length === 0 && (
+        <p class="soft" role="status">
+          {typed.trim() !== ''
+            ? 'No one with that name can take it.'
+            : to === 'department'
+              ? 'There is no other department.'
+              : 'No one else can take it.'}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function pressKey(event: KeyboardEvent, assign: Assign): void {
+  if ((event.key !== 'ArrowDown' && event.key !== 'ArrowUp') || assign.targets.length === 0) return;
+  event.preventDefault();
+  assign.step(event.key === 'ArrowDown' ? 1 : -1);
 }
 
 function Row({

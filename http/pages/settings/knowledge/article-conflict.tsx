@@ -1,5 +1,4 @@
-// Another person saved the article while it was being edited here: the differences line by line, and the two ways to
-// continue.
+// Someone else saved an article while it was edited here: the differences line by line, and the two ways on.
 
 import { diffLines } from 'diff';
 import type { JSX } from 'preact';
@@ -16,16 +15,17 @@ interface ArticleConflictProps {
   readonly onTheirs: () => void;
 }
 
-/** After this time, the comparison is given up and both texts are shown whole. */
+/** Comparing gives up after 500 ms, and both texts are shown whole. */
 const timeoutMs = 500;
 
+/** One per saved version: give it the version as key. */
 export function ArticleConflict({ mine, theirs, onMine, onTheirs }: ArticleConflictProps): JSX.Element {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(undefined);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     heading.current?.focus();
-  }, [theirs.version]);
+  }, []);
   const keep = async (): Promise<void> => {
     setBusy(true);
     setFailure(undefined);
@@ -82,7 +82,7 @@ export function ArticleConflict({ mine, theirs, onMine, onTheirs }: ArticleConfl
   );
 }
 
-/** Of the common lines, only those next to a difference are shown. */
+/** Of equal lines, only the two next to a difference are shown. */
 function shorten(text: string, whole: boolean): readonly string[] {
   const lines = text.replace(/\n$/, '').split('\n');
   return whole || lines.length <= 6 ? lines : [...lines.slice(0, 2), '…', ...lines.slice(-2)];
