@@ -63,16 +63,18 @@ function App(): JSX.Element {
   const open = found === undefined ? undefined : ways[found.page];
   const closed = found === undefined ? undefined : signedIn[found.page];
   const isIn = isSignedIn.value;
+  const page = found?.page;
+  const needsSession = closed !== undefined;
 
   useEffect(() => {
-    if (found?.page === 'start') navigate(isIn ? '/inbox' : '/sign-in', { replace: true });
-    else if (found?.page === 'billing') navigate('/settings/billing', { replace: true });
-    else if (closed !== undefined && !isIn)
+    if (page === 'start') navigate(isIn ? '/inbox' : '/sign-in', { replace: true });
+    else if (page === 'billing') navigate('/settings/billing', { replace: true });
+    else if (needsSession && !isIn)
       navigate(
         `/sign-in?next=${encodeURIComponent(path.peek() + (query.peek().size === 0 ? '' : `?${query.peek().toString()}`))}`,
         { replace: true },
       );
-  }, [found?.page, isIn]);
+  }, [page, needsSession, isIn]);
 
   if (open !== undefined && found !== undefined) return <Lazy load={open} props={{ params: found.params }} />;
   if (closed !== undefined && found !== undefined && isIn) {

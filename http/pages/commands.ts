@@ -4,6 +4,7 @@
 
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { useGiven } from './design/steady.ts';
 import { onWindow, type Stop } from './subscriptions.ts';
 
 export interface Command {
@@ -33,9 +34,10 @@ export function addCommands(added: readonly Command[]): Stop {
   };
 }
 
-/** Adds them while the component is shown; `on` says when they are made anew. */
+/** Adds them while the component is shown. `on` is what `make` depends on. */
 export function useCommands(make: () => readonly Command[], on: readonly unknown[]): void {
-  useEffect(() => addCommands(make()), on);
+  const given = useGiven(make, on);
+  useEffect(() => addCommands(given()), [given]);
 }
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);

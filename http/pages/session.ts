@@ -23,11 +23,17 @@ export const meFailure = signal<unknown>(undefined);
 export const isEnrolling = signal(false);
 export const isSignedIn = computed(() => token.value !== null);
 
+const roles: readonly Role[] = ['agent', 'supervisor', 'admin'];
+
 /** Whether the agent has this role or a higher one. */
 export function hasRole(role: Role): boolean {
-  const order: readonly Role[] = ['agent', 'supervisor', 'admin'];
   const own = me.value?.agent.role;
-  return own !== undefined && order.indexOf(own) >= order.indexOf(role);
+  return own !== undefined && includesRole(own, role);
+}
+
+/** Whether `own` is this role or a higher one. */
+export function includesRole(own: Role, role: Role): boolean {
+  return roles.indexOf(own) >= roles.indexOf(role);
 }
 
 export function startSession(): Stop {

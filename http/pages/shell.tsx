@@ -5,7 +5,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { CallBanner } from './calls/call-banner.tsx';
 import { worksWithCalls } from './calls/live-calls.ts';
-import { addCommands } from './commands.ts';
+import { type Command, useCommands } from './commands.ts';
 import { Avatar } from './design/avatar.tsx';
 import { Button, ButtonLink, IconButton } from './design/button.tsx';
 import { Empty } from './design/feedback.tsx';
@@ -15,7 +15,7 @@ import { Offers } from './inbox/panel/offers.tsx';
 import { isCutOff, reconnectNow } from './live.ts';
 import { navigate, path } from './location.ts';
 import { dismiss, holdNotices, notices, notifyFailure } from './notices.ts';
-import type { AgentStatus } from './records.ts';
+import type { AgentStatus, Role } from './records.ts';
 import { openPalette, openShortcuts, Palette } from './search/palette.tsx';
 import { me, setStatus, signOut } from './session.ts';
 import { sectionCommands } from './settings/sections.ts';
@@ -46,59 +46,9 @@ const statuses: readonly { readonly status: AgentStatus; readonly label: string 
 
 export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
   useEffect(() => startWhenLoaded(async () => (await import('./inbox/watch.ts')).startWatching), []);
-  useEffect(
-    () =>
-      addCommands([
-        ...shownPlaces().map(({ label, path: to, key }) => ({
-          id: `go.${key}`,
-          title: `Go to ${label.toLowerCase()}`,
-          group: 'Go to',
-          keys: [`g ${key}`],
-          run: () => navigate(to),
-        })),
-        {
-          id: 'palette.open',
-          title: 'Find a command',
-          group: 'Help',
-          keys: ['mod+k'],
-          whileTyping: true,
-          run: openPalette,
-        },
-        { id: 'shortcuts.show', title: 'Show keyboard shortcuts', group: 'Help', keys: ['?'], run: openShortcuts },
-        {
-          id: 'search.open',
-          title: 'Search conversations',
-          group: 'Go to',
-          keys: ['/', 'g f'],
-          run: () => navigate('/search'),
-        },
-        ...statuses.map(({ status, label }) => ({
-          id: `status.${status}`,
-          title: `Set status to ${label.toLowerCase()}`,
-          group: 'You',
-          run: () => void choose(status),
-        })),
-        { id: 'theme.light', title: 'Light colours', group: 'You', words: 'theme', run: () => chooseTheme('light') },
-        { id: 'theme.dark', title: 'Dark colours', group: 'You', words: 'theme', run: () => chooseTheme('dark') },
-        {
-          id: 'theme.system',
-          title: 'System colours',
-          group: 'You',
-          words: 'theme',
-          run: () => chooseTheme('system'),
-        },
-        {
-          id: 'account.open',
-          title: 'Your account',
-          group: 'You',
-          words: 'password profile',
-          run: () => navigate('/account'),
-        },
-        { id: 'session.signOut', title: 'Sign out', group: 'You', run: signOut },
-        ...sectionCommands(),
-      ]),
-    [me.value?.agent.role, worksWithCalls.value],
-  );
+  const role = me.value?.agent.role;
+  const takesCalls = worksWithCalls.value;
+  useCommands(() => (role === undefined ? [] : commandsOf(role, takesCalls)), [role, takesCalls]);
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -119,9 +69,60 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
   );
 }
 
-/** Those that who is signed in has something in. */
-function shownPlaces(): readonly Place[] {
-  return places.filter(({ path: to }) => to !== '/calls' || worksWithCalls.value);
+function placesOf(takesCalls: boolean): readonly Place[] {
+  return places.filter(({ path: to }) => to !== '/calls' || takesCalls);
+}
+
+function commandsOf(role: Role, takesCalls: boolean): readonly Command[] {
+  return [
+    ...placesOf(takesCalls).map(({ label, path: to, key }) => ({
+      id: `go.${key}`,
+      title: `Go to ${label.toLowerCase()}`,
+      group: 'Go to',
+      keys: [`g ${key}`],
+      run: () => navigate(to),
+    })),
+    {
+      id: 'palette.open',
+      title: 'Find a command',
+      group: 'Help',
+      keys: ['mod+k'],
+      whileTyping: true,
+      run: openPalette,
+    },
+    { id: 'shortcuts.show', title: 'Show keyboard shortcuts', group: 'Help', keys: ['?'], run: openShortcuts },
+    {
+      id: 'search.open',
+      title: 'Search conversations',
+      group: 'Go to',
+      keys: ['/', 'g f'],
+      run: () => navigate('/search'),
+    },
+    ...statuses.map(({ status, label }) => ({
+      id: `status.${status}`,
+      title: `Set status to ${label.toLowerCase()}`,
+      group: 'You',
+      run: () => void choose(status),
+    })),
+    { id: 'theme.light', title: 'Light colours', group: 'You', words: 'theme', run: () => chooseTheme('light') },
+    { id: 'theme.dark', title: 'Dark colours', group: 'You', words: 'theme', run: () => chooseTheme('dark') },
+    {
+      id: 'theme.system',
+      title: 'System colours',
+      group: 'You',
+      words: 'theme',
+      run: () => chooseTheme('system'),
+    },
+    {
+      id: 'account.open',
+      title: 'Your account',
+      group: 'You',
+      words: 'password profile',
+      run: () => navigate('/account'),
+    },
+    { id: 'session.signOut', title: 'Sign out', group: 'You', run: signOut },
+    ...sectionCommands(role),
+  ];
 }
 
 function Rail(): JSX.Element {
@@ -129,7 +130,7 @@ function Rail(): JSX.Element {
   return (
     <nav class="rail" aria-label="Main">
       <ul>
-        {shownPlaces().map(({ label, path: to, icon }) => (
+        {placesOf(worksWithCalls.value).map(({ label, path: to, icon }) => (
           <li key={to}>
             <a href={to} aria-current={current === to || current.startsWith(`${to}/`) ? 'page' : undefined}>
               <Icon name={icon} size={22} />
@@ -151,7 +152,7 @@ function Rail(): JSX.Element {
   );
 }
 
-/** Who is signed in, its status and its ways out. */
+/** The agent's menu: its status, its account and signing out. */
 function Own(): JSX.Element | null {
   const current = me.value;
   if (current === undefined) return null;
@@ -209,7 +210,7 @@ function ConnectionLine(): JSX.Element {
   );
 }
 
-/** A button that is gone says nothing of the focus or the pointer that was on it. */
+/** A button that is removed sends no event for the focus or the pointer that it had. */
 function takeAway(id: number): void {
   dismiss(id);
   holdNotices(false);

@@ -125,10 +125,10 @@ const order: Readonly<Record<string, readonly string[]>> = {
   // The design system knows errors, texts and times, but neither the API nor the session.
   'http/pages': [
     'addresses api-error folding new-id paths records server-clock subscriptions theme this-browser tones',
-    'commands location snippet times title visibility',
+    'location snippet times title visibility',
     'notices notifications',
     'design/',
-    'api',
+    'api commands',
     'live-socket paging passkeys session-refresh',
     'live',
     'await-socket session',

@@ -32,16 +32,18 @@ export function CallBanner(): JSX.Element {
       }),
     [],
   );
-  // Loaded before the first call, so that a call shows its number's name immediately.
-  useEffect(() => void readNumbers(), [worksWithCalls.value]);
+  // Before the first call, so that its line is named at once, on the screen and aloud.
+  const works = worksWithCalls.value;
   useEffect(() => {
-    for (const one of [...ringing, ...offered, ...(current === undefined ? [] : [current])])
-      readNumber(one.phoneNumberId);
-  }, [ringing, offered, current?.id]);
-  useEffect(
-    () => alertOf([...ringing, ...offered].map((one) => ({ id: one.id, caller: callerOf(one), line: lineOf(one) }))),
-    [ringing, offered],
-  );
+    if (works) void readNumbers();
+  }, [works]);
+  useEffect(() => {
+    for (const one of ringing.concat(offered, current ?? [])) readNumber(one.phoneNumberId);
+  }, [ringing, offered, current]);
+  useEffect(() => {
+    const waiting = ringing.concat(offered);
+    alertOf(waiting.map((one) => ({ id: one.id, caller: callerOf(one), line: lineOf(one) })));
+  }, [ringing, offered]);
   useEffect(() => () => alertOf([]), []);
 
   const [first] = ringing;

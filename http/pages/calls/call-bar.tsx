@@ -21,6 +21,7 @@ export function CallBar({ call }: { readonly call: Call }): JSX.Element {
   const nowMs = useSecond();
   const caller = callerOf(call);
   const held = heldSince(call);
+  const isHeld = held !== undefined;
   const step = underWay.value.get(call.id);
   const { handshake } = call;
   const mayTakeBack = handshake !== null && handshake.initiatedByAgentId === me.value?.agent.id;
@@ -29,11 +30,11 @@ export function CallBar({ call }: { readonly call: Call }): JSX.Element {
     () => [
       {
         id: 'call.hold',
-        title: held === undefined ? `Put ${caller} on hold` : `Resume the call with ${caller}`,
+        title: isHeld ? `Resume the call with ${caller}` : `Put ${caller} on hold`,
         group: 'Calls',
         keys: ['p h'],
         words: 'phone resume',
-        run: () => void setHold(call, held === undefined),
+        run: () => void setHold(call, !isHeld),
       },
       {
         id: 'call.transfer',
@@ -68,7 +69,7 @@ export function CallBar({ call }: { readonly call: Call }): JSX.Element {
         run: () => navigate(`/inbox/all/${call.id}`),
       },
     ],
-    [call, held === undefined],
+    [call, caller, isHeld],
   );
 
   return (

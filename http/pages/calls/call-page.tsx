@@ -26,9 +26,9 @@ import { VoicemailCard } from './voicemails.tsx';
 
 export function CallPage({ conversationId }: { readonly conversationId: string }): JSX.Element {
   const read = useResource((signal) => ask<Call>('GET', `/calls/${conversationId}`, { signal }), [conversationId]);
-  const { value: call, set } = read;
-  useEffect(() => onCall((now) => void (now.id === conversationId && set(now))), [conversationId]);
-  useEffect(() => onResync(read.reload), [conversationId]);
+  const { value: call, set, reload } = read;
+  useEffect(() => onCall((now) => void (now.id === conversationId && set(now))), [conversationId, set]);
+  useEffect(() => onResync(reload), [reload]);
   useEffect(
     () =>
       onEvent(
@@ -47,7 +47,7 @@ export function CallPage({ conversationId }: { readonly conversationId: string }
           if (conversation.id === conversationId && call !== undefined) set(withConversation(call, conversation));
         },
       ),
-    [call],
+    [conversationId, call, set],
   );
   const title = call === undefined ? 'Call' : `Call from ${callerOf(call)}`;
   useEffect(() => setTitle(title), [title]);
@@ -117,7 +117,7 @@ function Shown({ call, read }: { readonly call: Call; readonly read: Resource<Ca
       <div class="calls-columns">
         <div class="stack">
           <Timeline call={call} />
-          {call.voicemailId !== null && <LeftVoicemail call={call} />}
+          {call.voicemailId !== null && <LeftVoicemail key={call.voicemailId} call={call} />}
         </div>
         <CallThread conversationId={call.id} />
       </div>
@@ -168,15 +168,17 @@ function Timeline({ call }: { readonly call: Call }): JSX.Element {
   );
 }
 
-/** Read from the list of voicemails, since reading it by itself would mark it as heard. */
+/** Read from the list, since reading it by its id would mark it as listened to. */
 function LeftVoicemail({ call }: { readonly call: Call }): JSX.Element | null {
-  const found = useResource((signal) => findVoicemail(call.id, signal), [call.voicemailId]);
-  // Its recording or transcript may have arrived since. The player stays, so that playback continues.
-  const isFirst = useRef(true);
+  const found = useResource((signal) => findVoicemail(call.id, signal), [call.id]);
+  const { reload } = found;
+  // Its recording or transcript may have come since. What is shown stays, so that what plays goes on.
+  const readFor = useRef(call);
   useEffect(() => {
-    if (!isFirst.current) found.reload();
-    isFirst.current = false;
-  }, [call]);
+    if (readFor.current === call) return;
+    readFor.current = call;
+    reload();
+  }, [call, reload]);
   if (found.failure !== undefined) return <Failure error={found.failure} retry={found.reload} />;
   if (found.value === undefined) return found.loading ? <Loading lines={2} /> : null;
   return <VoicemailCard voicemail={found.value} onHeard={found.set} />;

@@ -41,12 +41,13 @@ async function readThread(conversationId: string, signal: AbortSignal): Promise<
 
 export function CallThread({ conversationId }: { readonly conversationId: string }): JSX.Element {
   const thread = useResource((signal) => readThread(conversationId, signal), [conversationId]);
+  const { reload } = thread;
   useEffect(
-    () => onEvent(changes, (event) => void (event.conversationId === conversationId && thread.reload())),
-    [conversationId],
+    () => onEvent(changes, (event) => void (event.conversationId === conversationId && reload())),
+    [conversationId, reload],
   );
-  useEffect(() => onResync(thread.reload), [conversationId]);
-  // Kept for a retry after a lost answer, so that the note is added once.
+  useEffect(() => onResync(reload), [reload]);
+  // Kept for the retry after a lost response, so that the note is added once.
   const noteId = useRef(newId());
   const form = useForm({ body: '' }, async ({ body }) => {
     await ask('POST', `/conversations/${conversationId}/notes`, { body: { noteId: noteId.current, body } });

@@ -30,7 +30,7 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
     (signal) => call<WholeContact>('GET', `/contacts/${encodeURIComponent(contactId)}`, { signal }),
     [contactId],
   );
-  const whole = read.value;
+  const { value: whole, reload } = read;
   const isMissing = read.failure instanceof ApiError && read.failure.status === 404;
   const name = whole === undefined ? 'Contact' : nameOf(whole.contact);
 
@@ -47,11 +47,11 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
       onEvent(
         ['conversation.created', 'conversation.updated', 'conversation.closed', 'assignment.accepted'],
         ({ data }) => {
-          // The data of this event, by the AsyncAPI document.
-          if ((data as { conversation: Conversation }).conversation.contactId === contactId) read.reload();
+          // The event's data, as the sockets' document gives it.
+          if ((data as { conversation: Conversation }).conversation.contactId === contactId) reload();
         },
       ),
-    [contactId],
+    [contactId, reload],
   );
 
   return (

@@ -83,10 +83,11 @@ export function TextField({
   // Each type of input has its own props; all types in this list accept those passed here.
   const shared = { ...rest, type } as { type: 'text' };
   const input = useRef<HTMLInputElement>(null);
-  // Browsers apply the autofocus attribute when a page loads or a dialog opens, not to elements added later.
+  // Browsers use the attribute only when they load a page or open a dialog.
+  const { autofocus } = rest;
   useEffect(() => {
-    if (rest.autofocus === true) input.current?.focus();
-  }, []);
+    if (autofocus === true) input.current?.focus();
+  }, [autofocus]);
   return (
     <Field label={label} hint={hint} error={error} optional={optional ?? false}>
       {(described) => (

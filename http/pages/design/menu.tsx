@@ -49,9 +49,6 @@ export function Menu({
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();
 
-  const entries = (): HTMLElement[] => [
-    ...(root.current?.querySelectorAll<HTMLElement>('[role^="menuitem"]:not(:disabled)') ?? []),
-  ];
   const close = (): void => {
     setOpen(false);
     button.current?.focus();
@@ -59,7 +56,7 @@ export function Menu({
 
   useEffect(() => {
     if (!open) return undefined;
-    entries()[0]?.focus();
+    entriesIn(root.current)[0]?.focus();
     const onDown = (event: Event): void => {
       if (event.target instanceof Node && root.current?.contains(event.target) === false) setOpen(false);
     };
@@ -69,7 +66,7 @@ export function Menu({
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!open) return;
-    const all = entries();
+    const all = entriesIn(root.current);
     const index = all.findIndex((entry) => entry === document.activeElement);
     const to = {
       ArrowDown: (index + 1) % all.length,
@@ -142,4 +139,8 @@ export function Menu({
       )}
     </div>
   );
+}
+
+function entriesIn(root: HTMLElement | null): readonly HTMLElement[] {
+  return [...(root?.querySelectorAll<HTMLElement>('[role^="menuitem"]:not(:disabled)') ?? [])];
 }

@@ -1,21 +1,21 @@
-// Something read from the service for as long as a component shows it: loading, there, or failed, and read again on
-// demand. An answer that comes after the next question was asked is dropped; one that was overtaken by what is known
-// better is asked for anew.
+// Something that a component reads from the server: loading, there or failed, and read again on demand. A reply that
+// comes after the next request was sent is dropped. One that `set` overtook is requested again, since it may be older.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useGiven } from './steady.ts';
 
 export interface Resource<Value> {
-  /** The last that was read; kept while it is read again. */
+  /** The last one that was read. It stays while it is read again. */
   readonly value: Value | undefined;
   readonly failure: unknown;
   readonly loading: boolean;
   /** Reads it again. */
   reload(): void;
-  /** Shows what an answer said without reading again. */
+  /** Shows this value without reading again. */
   set(value: Value): void;
 }
 
-/** `on` is what the question depends on: another one forgets the former value. */
+/** `on` is what `read` depends on. When it changes, the former value is forgotten. */
 export function useResource<Value>(
   read: (signal: AbortSignal) => Promise<Value>,
   on: readonly unknown[],
@@ -25,21 +25,19 @@ export function useResource<Value>(
     failure: undefined,
     loading: true,
   });
+  const given = useGiven(read, on);
   const [round, setRound] = useState(0);
-  const isReload = useRef(false);
+  const lastRound = useRef(0);
   const isOvertaken = useRef(false);
-  const reload = useCallback(() => {
-    isReload.current = true;
-    setRound((current) => current + 1);
-  }, []);
+  const reload = useCallback(() => setRound((current) => current + 1), []);
 
   useEffect(() => {
     const abort = new AbortController();
-    const keep = isReload.current;
-    isReload.current = false;
+    const isReload = round !== lastRound.current;
+    lastRound.current = round;
     isOvertaken.current = false;
-    setState((current) => ({ value: keep ? current.value : undefined, failure: undefined, loading: true }));
-    read(abort.signal).then(
+    setState((current) => ({ value: isReload ? current.value : undefined, failure: undefined, loading: true }));
+    given(abort.signal).then(
       (value) => {
         if (abort.signal.aborted) return;
         if (isOvertaken.current) reload();
@@ -50,7 +48,7 @@ export function useResource<Value>(
       },
     );
     return () => abort.abort();
-  }, [...on, round]);
+  }, [given, round, reload]);
 
   const set = useCallback((value: Value) => {
     isOvertaken.current = true;

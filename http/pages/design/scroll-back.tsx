@@ -4,6 +4,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Heights } from './heights.ts';
+import { useLatest } from './steady.ts';
 
 interface ScrollBackProps {
   readonly label: string;
@@ -74,12 +75,13 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
     if (changed || next.first < drawn.current.first || next.end > drawn.current.end) setRound((round) => round + 1);
   };
   useLayoutEffect(settle);
+  const resettle = useLatest(settle);
 
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
     // An image loads, a part expands, or the window changes its size.
-    const observer = new ResizeObserver(settle);
+    const observer = new ResizeObserver(resettle);
     observer.observe(element);
     const inner = element.firstElementChild;
     if (inner !== null) observer.observe(inner);
@@ -110,10 +112,12 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
       setRound((round) => round + 1);
     if (scrollTop < nearBeginningPx) onBeginning();
   };
-  useEffect(() => {
+  const readOn = useLatest(() => {
     const element = box.current;
     if (element !== null && element.scrollTop < nearBeginningPx) onBeginning();
-  }, [keys]);
+  });
+  // Other rows may end nearer to the beginning.
+  useEffect(readOn, [keys]);
 
   const toEnd = (): void => {
     anchor.current = undefined;

@@ -1,4 +1,4 @@
-// Links to the parts of a page, side by side. If there is no room for all, the current one is scrolled into view.
+// Links to the parts of a page, side by side. Where they do not all fit, the current one is scrolled into view.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -13,9 +13,10 @@ export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: r
   const nav = useRef<HTMLElement>(null);
   const current = tabs.find(({ isCurrent }) => isCurrent)?.href;
   useEffect(() => {
-    const [box, link] = [nav.current, nav.current?.querySelector<HTMLElement>('[aria-current]')];
-    // Scrolls sideways only; the page stays in place.
-    if (box != null && link != null)
+    const box = nav.current;
+    const link = [...(box?.querySelectorAll('a') ?? [])].find((one) => one.getAttribute('href') === current);
+    // Only sideways: the page must not move.
+    if (box !== null && link !== undefined)
       box.scrollLeft = link.offsetLeft - box.offsetLeft - (box.clientWidth - link.offsetWidth) / 2;
   }, [current]);
   return (

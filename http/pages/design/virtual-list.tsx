@@ -3,8 +3,9 @@
 // it stops, they are put in the order of the rows. The focused row stays drawn wherever it is.
 
 import type { ComponentChildren, JSX, Ref } from 'preact';
-import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Drawn, Slots, type Wanted } from './slots.ts';
+import { useLatest } from './steady.ts';
 
 export interface VirtualListHandle {
   /** Scrolls the row into view and focuses its link or button. */
@@ -61,30 +62,36 @@ export function VirtualList({
   const wanted = useRef<number | undefined>(undefined);
   const items = useRef(new Map<number, Item>()).current;
 
-  const see = (): void => {
+  const see = useCallback(() => {
     const box = element.current;
     if (box === null) return;
     const first = Math.max(0, Math.floor(box.scrollTop / rowHeight) - beyondRows);
     // The same number at every position, so that half a row creates or removes no item.
     const end = first + Math.ceil(box.clientHeight / rowHeight) + 1 + 2 * beyondRows;
     setRange((current) => (current.first === first && current.end === end ? current : { first, end }));
-  };
+  }, [rowHeight]);
   const { isMoving, moved } = useMovement();
+  const foresee = useLatest(({ first, end }: typeof range) =>
+    onComing?.({ first: Math.max(0, first - comingRows), end: Math.min(count, end + comingRows) }),
+  );
   useEffect(() => {
-    if (isMoving)
-      onComing?.({ first: Math.max(0, range.first - comingRows), end: Math.min(count, range.end + comingRows) });
+    if (isMoving) foresee(range);
   }, [isMoving, range]);
-  useLayoutEffect(see, [count]);
+  // A shorter list may have been scrolled back by the browser.
+  useLayoutEffect(see, [see, count]);
   useEffect(() => {
     const box = element.current;
     if (box === null) return undefined;
     const observer = new ResizeObserver(see);
     observer.observe(box);
     return () => observer.disconnect();
-  }, []);
+  }, [see]);
+  /** The number of rows when the last of them may be seen: another one is another end. */
+  const endAt = range.end >= count ? count : undefined;
+  const reachEnd = useLatest(() => onEnd?.());
   useEffect(() => {
-    if (range.end >= count) onEnd?.();
-  }, [range.end >= count, count]);
+    if (endAt !== undefined) reachEnd();
+  }, [endAt]);
   useLayoutEffect(() => {
     const row =
       wanted.current === undefined
@@ -112,7 +119,7 @@ export function VirtualList({
         row.querySelector<HTMLElement>('a, button')?.focus({ preventScroll: true });
       },
     }),
-    [count, rowHeight],
+    [count, rowHeight, see],
   );
 
   const first = Math.min(range.first, Math.max(0, count - 1));

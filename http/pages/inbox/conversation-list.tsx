@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useCommands } from '../commands.ts';
 import { ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
+import { useLatest } from '../design/steady.ts';
 import { VirtualList, type VirtualListHandle } from '../design/virtual-list.tsx';
 import { navigate } from '../location.ts';
 import { ConversationRow } from './conversation-row.tsx';
@@ -26,11 +27,12 @@ export function ConversationList({
   const rows = list.rows;
   const handle = useRef<VirtualListHandle>(null);
   const address = (id: string): string => `/inbox/${key}/${id}`;
+  const isUntouched = source !== 'queue' && pager.state.value === 'waiting';
   useEffect(() => {
-    if (source !== 'queue' && pager.state.peek() === 'waiting') void pager.next();
-  }, [source, pager.state.value === 'waiting']);
+    if (isUntouched) void pager.next();
+  }, [pager, isUntouched]);
 
-  const move = (step: 1 | -1): void => {
+  const move = useLatest((step: 1 | -1) => {
     const focused =
       document.activeElement instanceof HTMLElement
         ? document.activeElement.closest<HTMLElement>('[data-row]')?.dataset['row']
@@ -38,7 +40,7 @@ export function ConversationList({
     const open = conversationId === undefined ? -1 : list.indexOf(conversationId);
     const index = focused === undefined ? (open < 0 ? (step === 1 ? 0 : -1) : open + step) : Number(focused) + step;
     handle.current?.focusRow(index);
-  };
+  });
   useCommands(
     () => [
       { id: 'list.next', title: 'Next conversation', group: 'List', keys: ['j'], run: () => move(1) },
@@ -55,7 +57,7 @@ export function ConversationList({
             },
           ]),
     ],
-    [list, conversationId],
+    [key, conversationId],
   );
 
   if (rows.length === 0) {

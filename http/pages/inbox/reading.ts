@@ -1,5 +1,5 @@
-// Marks a customer's messages as read when an agent sees them: the conversation is open, the page visible and focused.
-// Can also undo the mark, for an agent who wants to return later.
+// Marks the customer's messages as read once the agent sees them: the conversation is open, the page visible and focused.
+// And marks the last one as unread again for an agent who wants to come back to it.
 
 import { useEffect } from 'preact/hooks';
 import { connection } from '../live.ts';
@@ -8,7 +8,7 @@ import { isInUse } from '../visibility.ts';
 import { act, peekConversation } from './conversations.ts';
 import { isUnread } from './merging.ts';
 
-/** The visible conversation, and those being marked. */
+/** The conversation that the agent sees, and the marks under way. */
 let seenId: string | undefined;
 const underWay = new Map<string, Promise<void>>();
 
@@ -19,13 +19,13 @@ export function useReading(conversation: Conversation, isThere: boolean): void {
   useEffect(() => {
     return isSeen ? see(conversation.id) : undefined;
   }, [isSeen, conversation.id]);
-  // A failed call is repeated with the next message, when the page gets the focus, or when the connection returns.
+  // The next message and a new connection repeat what failed.
   useEffect(() => {
     if (isSeen) void markRead(conversation.id);
   }, [isSeen, isLive, conversation.id, conversation.lastCustomerMessageAt]);
 }
 
-/** Returns a function that ends it. */
+/** Returns how to say that it is no longer seen. */
 export function see(conversationId: string): () => void {
   seenId = conversationId;
   return () => {
@@ -33,7 +33,7 @@ export function see(conversationId: string): () => void {
   };
 }
 
-/** Repeats until everything is marked, since messages that arrive during the call are seen, too. */
+/** Repeats until all is marked: a message that came during the call is seen as well. */
 export function markRead(conversationId: string): Promise<void> {
   const marking =
     underWay.get(conversationId) ?? markWhileSeen(conversationId).finally(() => underWay.delete(conversationId));
@@ -56,12 +56,12 @@ async function markWhileSeen(conversationId: string): Promise<void> {
 }
 
 /**
- * Marks its last customer message as unread. It does not count as seen until it is opened again, so the caller must
- * leave it. Rejects as act() does.
+ * Marks the customer's last message as unread. It is not seen until it is opened again, so the caller leaves it.
+ * Rejects as act() does.
  */
 export async function markUnread(conversationId: string): Promise<void> {
   if (seenId === conversationId) seenId = undefined;
-  // A call in progress would mark it as read again.
+  // A mark under way would mark it as read again.
   await underWay.get(conversationId);
   await act(conversationId, 'unread');
 }

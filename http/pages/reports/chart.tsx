@@ -42,6 +42,7 @@ export function Chart(props: ChartProps): JSX.Element {
   const latest = useRef(props);
   latest.current = props;
 
+  // Drawn again for other figures or colours, with the latest props, which may have changed while the library loaded.
   useEffect(() => {
     const element = frame.current;
     if (element === null) return undefined;
@@ -51,7 +52,7 @@ export function Chart(props: ChartProps): JSX.Element {
     import('uplot').then(
       ({ default: Plot }) => {
         if (gone) return;
-        // The data may have changed since this was created; options and figures must be from the same render.
+        // Options and figures must be of the same drawing, and there may have been another one meanwhile.
         const shown = latest.current;
         const count = shown.labels.length;
         const row = (given: readonly (number | null)[]): (number | null)[] =>

@@ -7,6 +7,7 @@ import { StatusBadge } from '../design/conversation-status.tsx';
 import { Empty } from '../design/feedback.tsx';
 import { Checkbox, SelectField } from '../design/field.tsx';
 import { useResource } from '../design/resource.ts';
+import { useSame } from '../design/steady.ts';
 import { Time } from '../design/time.tsx';
 import { query, setQuery } from '../location.ts';
 import { agentName } from '../people.ts';
@@ -42,9 +43,9 @@ export function Conversations({
   readonly place: ReportPlace;
   readonly request: ReportQuery;
 }): JSX.Element {
-  const flags = drillFlags(query.value);
+  const flags = useSame(drillFlags(query.value));
   const offset = Math.max(0, Math.floor(Number(query.value.get('offset') ?? 0)) || 0);
-  const asks = apiQuery(place, request);
+  const asks = useSame(apiQuery(place, request));
   const read = useResource<Found | undefined>(
     async (signal) =>
       asks === undefined
@@ -53,7 +54,7 @@ export function Conversations({
             query: { ...asks, ...flags, limit: pageRows, offset },
             signal,
           }),
-    [JSON.stringify([asks, flags, offset])],
+    [asks, flags, offset],
   );
   const again = { offset: undefined };
   return (

@@ -5,6 +5,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { call } from '../api.ts';
 import { Failure, Loading } from '../design/feedback.tsx';
 import { type Resource, useResource } from '../design/resource.ts';
+import { useSame } from '../design/steady.ts';
 import { navigate } from '../location.ts';
 import type { ReportHead, SeriesPoint } from '../records.ts';
 import { countOf } from '../times.ts';
@@ -25,14 +26,13 @@ export function useReport<Report extends ReportHead>(
   place: ReportPlace,
   request: ReportQuery,
 ): Resource<Compared<Report> | undefined> {
-  const query = apiQuery(place, request);
-  const key = JSON.stringify(query);
+  const query = useSame(apiQuery(place, request));
   const now = useResource<Report | undefined>(
     async (signal) =>
       query === undefined ? undefined : call<Report>('GET', `/reports/${place.path}`, { query, signal }),
-    [place.path, key],
+    [place.path, query],
   );
-  const range = now.value?.range;
+  const range = useSame(now.value?.range);
   const before = useResource<Report | undefined>(
     async (signal) =>
       range === undefined
@@ -40,7 +40,7 @@ export function useReport<Report extends ReportHead>(
         : call<Report>('GET', `/reports/${place.path}`, { query: { ...query, ...rangeBefore(range) }, signal }).catch(
             () => undefined,
           ),
-    [place.path, key, range === undefined],
+    [place.path, query, range],
   );
   return {
     ...now,

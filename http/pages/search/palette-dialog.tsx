@@ -54,7 +54,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
   const current = place < 0 ? Math.min(0, entries.length - 1) : place;
   const choose = (index: number): void => setChosenId(entries[index]?.id);
 
-  useEffect(() => setChosenId(undefined), [text]);
+  // The chosen entry is another one, or has moved.
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [current, entries.length]);
@@ -100,7 +100,11 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
             maxLength={200}
             autofocus
             value={typed}
-            onInput={(event) => setTyped(event.currentTarget.value)}
+            onInput={(event) => {
+              const next = event.currentTarget.value;
+              setTyped(next);
+              if (next.trim() !== text) setChosenId(undefined);
+            }}
             onKeyDown={onKeyDown}
           />
           {found.asking && <span class="spinner soft" />}

@@ -6,7 +6,7 @@ import type { IconName } from '../design/icon.tsx';
 import type { Load } from '../design/lazy.tsx';
 import { navigate } from '../location.ts';
 import type { Role } from '../records.ts';
-import { hasRole } from '../session.ts';
+import { hasRole, includesRole } from '../session.ts';
 import type { SectionProps } from './section.tsx';
 
 export interface SettingsSection {
@@ -195,14 +195,15 @@ export const sections: readonly SettingsSection[] = [
   },
 ];
 
-/** The sections that the signed-in agent may see, in order. */
+/** The sections that the agent may see, in order. */
 export function ownSections(): readonly SettingsSection[] {
   return sections.filter(({ role }) => hasRole(role));
 }
 
-/** A command for each of them, for the palette. */
-export function sectionCommands(): readonly Command[] {
-  return ownSections().map(({ slug, title, words }) => ({
+/** Opens each of the sections that this role may see. */
+export function sectionCommands(own: Role): readonly Command[] {
+  const allowed = sections.filter(({ role }) => includesRole(own, role));
+  return allowed.map(({ slug, title, words }) => ({
     id: `settings.${slug}`,
     title: `Settings: ${title.toLowerCase().replace('api', 'API')}`,
     group: 'Settings',

@@ -9,6 +9,7 @@ import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
+import { useLatest } from '../../design/steady.ts';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import { agentName, departmentName, departments } from '../../people.ts';
@@ -32,6 +33,17 @@ interface Stale {
 }
 
 /** `back`: the list it was opened from. */
+function commandOf({ id, title, keys, words, run }: Action): Command {
+  return {
+    id: `conversation.${id}`,
+    title,
+    group: 'Conversation',
+    ...(keys === undefined ? {} : { keys: [keys] }),
+    ...(words === undefined ? {} : { words }),
+    run,
+  };
+}
+
 export function ConversationActions({
   conversation,
   back,
@@ -44,18 +56,10 @@ export function ConversationActions({
   const isBlocked = visitorOf(conversation.visitorId)?.blockedAt != null;
   const actions = actionsOf(conversation, { isBlocked, back, ask: setAsked, onStale: setStale });
 
+  const makeCommands = useLatest(() => actions.map(commandOf));
+  // Only what decides which actions there are: commands that are added again come before those of the page.
   useCommands(
-    () =>
-      actions.map(
-        ({ id, title, keys, words, run }): Command => ({
-          id: `conversation.${id}`,
-          title,
-          group: 'Conversation',
-          ...(keys === undefined ? {} : { keys: [keys] }),
-          ...(words === undefined ? {} : { words }),
-          run,
-        }),
-      ),
+    () => makeCommands(),
     [
       conversation.id,
       conversation.version,

@@ -53,13 +53,14 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
   const { id, contactId, visitorId } = conversation;
   const visitor = visitorOf(visitorId);
   const [editing, setEditing] = useState(false);
-  const known = useResource((signal) => readKnown(conversation, signal), [contactId, visitorId]);
+  const known = useResource((signal) => readKnown({ contactId, visitorId }, signal), [contactId, visitorId]);
   const contact = known.value?.contact;
   const earlier = (known.value?.conversations ?? []).filter((item) => item.id !== id);
   const name = contact?.name ?? customerName(conversation);
 
-  useEffect(() => onResync(known.reload), []);
-  // Another conversation of the customer started or ended.
+  const { reload } = known;
+  useEffect(() => onResync(reload), [reload]);
+  // Another of its conversations begins, or ends.
   useEffect(
     () =>
       onEvent(['conversation.created', 'conversation.closed', 'conversation.updated'], ({ conversationId, data }) => {
@@ -69,9 +70,9 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
           conversationId !== id &&
           (other.visitorId === visitorId || (contactId !== null && other.contactId === contactId))
         )
-          known.reload();
+          reload();
       }),
-    [id, visitorId, contactId],
+    [id, visitorId, contactId, reload],
   );
 
   return (
@@ -241,13 +242,14 @@ function Goals({ visitorId }: { readonly visitorId: string }): JSX.Element | nul
     (signal) => call<{ completions: GoalCompletion[] }>('GET', `/visitors/${visitorId}/completions`, { signal }),
     [visitorId],
   );
+  const { reload } = goals;
   useEffect(
     () =>
       onEvent(['goal.completed'], ({ data }) => {
-        // The data of this event, by the AsyncAPI document.
-        if ((data as { completion: GoalCompletion }).completion.visitorId === visitorId) goals.reload();
+        // The event's data, as the sockets' document gives it.
+        if ((data as { completion: GoalCompletion }).completion.visitorId === visitorId) reload();
       }),
-    [visitorId],
+    [visitorId, reload],
   );
   if (goals.failure !== undefined) return <Failure error={goals.failure} retry={goals.reload} />;
   const { completions = [] } = goals.value ?? {};

@@ -4,12 +4,13 @@ import type { JSX } from 'preact';
 import { useCommands } from '../../commands.ts';
 import { Button } from '../../design/button.tsx';
 import { Icon } from '../../design/icon.tsx';
+import { useLatest } from '../../design/steady.ts';
 import { agentName } from '../../people.ts';
 import type { Conversation, Handshake } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { durationOf } from '../../times.ts';
 import { useSecondsUntil } from './countdown.ts';
-import { answering, answerOffer } from './standing-offers.ts';
+import { answering, answerOffer, type OfferStep } from './standing-offers.ts';
 
 const offerSeconds = 30;
 
@@ -36,6 +37,7 @@ function Offered({
   const busy = answering.value.get(conversation.id);
   const by = handshake.initiatedByAgentId === ownId ? 'You' : agentName(handshake.initiatedByAgentId);
 
+  const settle = useLatest((step: OfferStep) => void answerOffer(conversation, step));
   useCommands(
     () => [
       ...(isMine
@@ -45,14 +47,14 @@ function Offered({
               title: 'Accept the offer',
               group: 'Conversation',
               keys: ['y'],
-              run: () => void answerOffer(conversation, 'accept'),
+              run: () => settle('accept'),
             },
             {
               id: 'offer.decline',
               title: 'Decline the offer',
               group: 'Conversation',
               keys: ['shift+y'],
-              run: () => void answerOffer(conversation, 'decline'),
+              run: () => settle('decline'),
             },
           ]
         : []),
@@ -63,12 +65,12 @@ function Offered({
               title: 'Withdraw the offer',
               group: 'Conversation',
               words: 'cancel handshake',
-              run: () => void answerOffer(conversation, 'cancel'),
+              run: () => settle('cancel'),
             },
           ]
         : []),
     ],
-    [conversation.id, isMine, mayCancel],
+    [isMine, mayCancel],
   );
 
   return (

@@ -22,35 +22,20 @@ export function Offers(): JSX.Element {
   const openId = match.value?.params['conversationId'];
   const elsewhere = all.filter(({ id }) => id !== openId);
   const [first] = elsewhere;
-  /** How to end each offer's alerts, by offer, independent of the others. */
-  const announced = useRef(new Map<string, () => void>()).current;
-
+  const alert = alertOf(all);
+  useEffect(() => (alert === undefined ? undefined : addTitleAlert(alert)), [alert]);
+  /** How to end each announcement, by its offer. */
+  const announced = useRef(new Map<string, () => void>());
+  // After each drawing: an offer that was announced already is left alone.
   useEffect(() => {
-    const [newest] = all;
-    const text =
-      newest?.handshake == null
-        ? undefined
-        : `${agentName(newest.handshake.initiatedByAgentId)} offers you ${all.length === 1 ? channelNames[newest.channel] : `${all.length} conversations`}`;
-    return text === undefined ? undefined : addTitleAlert(text);
-  }, [all.map(({ id, version }) => `${id} ${version}`).join()]);
-
+    endOthers(announced.current, new Set(all.map(keyOf)));
+    for (const one of all) if (!announced.current.has(keyOf(one))) announced.current.set(keyOf(one), announce(one));
+  });
+  // Signed out.
   useEffect(() => {
-    const standing = new Set(all.map(keyOf));
-    for (const [key, end] of announced) {
-      if (standing.has(key)) continue;
-      announced.delete(key);
-      end();
-    }
-    for (const one of all) if (!announced.has(keyOf(one))) announced.set(keyOf(one), announce(one));
-  }, [all.map(keyOf).join()]);
-  // Signed out: no more alerts.
-  useEffect(
-    () => () => {
-      for (const end of announced.values()) end();
-      announced.clear();
-    },
-    [],
-  );
+    const standing = announced.current;
+    return () => endOthers(standing, new Set());
+  }, []);
 
   useCommands(
     () =>
@@ -82,6 +67,22 @@ export function Offers(): JSX.Element {
       ))}
     </div>
   );
+}
+
+/** For the title. */
+function alertOf(offers: readonly Conversation[]): string | undefined {
+  const [newest] = offers;
+  if (newest?.handshake == null) return undefined;
+  const what = offers.length === 1 ? channelNames[newest.channel] : `${offers.length} conversations`;
+  return `${agentName(newest.handshake.initiatedByAgentId)} offers you ${what}`;
+}
+
+function endOthers(announced: Map<string, () => void>, standing: ReadonlySet<string>): void {
+  for (const [key, end] of announced) {
+    if (standing.has(key)) continue;
+    announced.delete(key);
+    end();
+  }
 }
 
 const keyOf = ({ id, handshake }: Conversation): string => `${id} ${handshake?.expiresAt ?? ''}`;

@@ -1,7 +1,7 @@
 // Add-ons, a link to the provider's page, and cancelling the subscription.
 
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
@@ -21,26 +21,26 @@ export function BillingActions({
   readonly onChanged: () => void;
 }): JSX.Element | null {
   const [busy, setBusy] = useState<'addons' | 'portal' | undefined>(undefined);
-  /** The requested value, until the plan has it. */
-  const [wantedAi, setWantedAi] = useState<boolean | undefined>(undefined);
+  /** What was asked for, until the plan is read again. */
+  const [wanted, setWanted] = useState<{ readonly ai: boolean; readonly since: Standing } | undefined>(undefined);
+  const wantedAi = wanted?.since === standing ? wanted.ai : undefined;
   const [cancelling, setCancelling] = useState(false);
   const { subscription, addons, billingSource } = standing;
-  useEffect(() => setWantedAi(undefined), [standing]);
   const doing = async (what: 'addons' | 'portal', work: () => Promise<void>): Promise<void> => {
     setBusy(what);
     try {
       await work();
     } catch (error) {
-      setWantedAi(undefined);
+      setWanted(undefined);
       notifyFailure(error);
     }
     setBusy(undefined);
   };
-  const setAi = (wanted: boolean): Promise<void> =>
+  const setAi = (ai: boolean): Promise<void> =>
     doing('addons', async () => {
-      setWantedAi(wanted);
-      await call('POST', '/billing/addons', { body: { addons: wanted ? ['ai'] : [] } });
-      notify({ kind: 'done', text: wanted ? 'The AI add-on is on.' : 'The AI add-on is off.' });
+      setWanted({ ai, since: standing });
+      await call('POST', '/billing/addons', { body: { addons: ai ? ['ai'] : [] } });
+      notify({ kind: 'done', text: ai ? 'The AI add-on is on.' : 'The AI add-on is off.' });
       onChanged();
     });
   if (subscription === null) return null;

@@ -34,7 +34,7 @@ export function EmailDomainPart(): JSX.Element {
         const { emailDomainId, emailDomainStatus } = (data as { workspace: WholeWorkspace }).workspace;
         if (emailDomainId !== (domain?.id ?? null) || emailDomainStatus !== (domain?.status ?? null)) reload();
       }),
-    [domain?.id, domain?.status],
+    [domain?.id, domain?.status, reload],
   );
   return (
     <Part

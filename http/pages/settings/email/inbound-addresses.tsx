@@ -8,6 +8,7 @@ import { Copyable } from '../../design/copyable.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
+import { useLatest } from '../../design/steady.ts';
 import { notify } from '../../notices.ts';
 import { departments } from '../../people.ts';
 import type { InboundAddress } from '../../records.ts';
@@ -76,11 +77,12 @@ function Mapping({
     notify({ kind: 'done', text: 'Saved.' });
   });
   const [saved, setSaved] = useState(addresses);
-  useEffect(() => {
-    if (saved === addresses) return;
-    setSaved(addresses);
-    form.reset({ rows: mappedOf(addresses) });
-  }, [addresses]);
+  const follow = useLatest((now: readonly InboundAddress[]) => {
+    if (saved === now) return;
+    setSaved(now);
+    form.reset({ rows: mappedOf(now) });
+  });
+  useEffect(() => follow(addresses), [addresses]);
   const { rows } = form.values;
   const change = (index: number, next: Partial<Mapped>): void =>
     form.set(

@@ -9,6 +9,7 @@ import { Badge, Empty } from '../../design/feedback.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
+import { useLatest } from '../../design/steady.ts';
 import { Time } from '../../design/time.tsx';
 import { onEvent, onResync } from '../../live.ts';
 import { notify, notifyFailure } from '../../notices.ts';
@@ -34,6 +35,7 @@ export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element
   );
   const shown = useRef<readonly KbJob[]>([]);
   shown.current = value?.jobs ?? [];
+  const notifyRead = useLatest(onRead);
   useEffect(() => {
     const stops = [
       onEvent(['kb.job.updated'], ({ data }) => {
@@ -41,12 +43,12 @@ export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element
         const { job } = data as { job: KbJob };
         shown.current = mergeJob(shown.current, job);
         set({ jobs: [...shown.current] });
-        if (job.status === 'done') onRead();
+        if (job.status === 'done') notifyRead();
       }),
       onResync(reload),
     ];
     return () => stops.forEach((stop) => stop());
-  }, []);
+  }, [set, reload]);
   return (
     <>
       {hasRole('admin') && <CrawlForm />}

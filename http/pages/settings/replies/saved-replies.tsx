@@ -9,6 +9,7 @@ import { Confirm } from '../../design/dialog.tsx';
 import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { useResource } from '../../design/resource.ts';
+import { useLatest } from '../../design/steady.ts';
 import { notify } from '../../notices.ts';
 import { readAll } from '../../paging.ts';
 import { agentName } from '../../people.ts';
@@ -55,7 +56,7 @@ export function SavedReplies(_props: SectionProps): JSX.Element {
     () => readAll<SavedReply>('/saved-replies', 'savedReplies', { q, scope, channel }),
     [q, scope, channel],
   );
-  const write = (): void => setOpen({ kind: 'edit', reply: undefined });
+  const write = useLatest(() => setOpen({ kind: 'edit', reply: undefined }));
   useCommands(
     () => [{ id: 'savedReply.create', title: 'Add a saved reply', group: 'This page', keys: ['n'], run: write }],
     [],

@@ -10,6 +10,7 @@ import { Confirm, Dialog } from '../../design/dialog.tsx';
 import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { Checkbox, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
+import { useLatest } from '../../design/steady.ts';
 import { changedIn } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
 import { agents, departments, keepDepartment, peopleFailure, readPeople } from '../../people.ts';
@@ -27,7 +28,7 @@ const shownMembers = 6;
 export function Departments(_props: SectionProps): JSX.Element {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const all = [...departments.value.values()].sort((a, b) => a.name.localeCompare(b.name));
-  const make = (): void => setOpen({ kind: 'edit', department: undefined });
+  const make = useLatest(() => setOpen({ kind: 'edit', department: undefined }));
   useCommands(
     () => [{ id: 'department.create', title: 'Add a department', group: 'This page', keys: ['n'], run: make }],
     [],

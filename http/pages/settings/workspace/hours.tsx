@@ -8,6 +8,7 @@ import { Button, IconButton } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
+import { useLatest } from '../../design/steady.ts';
 import { notify } from '../../notices.ts';
 import { readAll } from '../../paging.ts';
 import { departmentName } from '../../people.ts';
@@ -42,7 +43,7 @@ type Open =
 export function Hours(_props: SectionProps): JSX.Element {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const hours = useResource(readHours, []);
-  const add = (): void => setOpen({ kind: 'edit', rule: undefined });
+  const add = useLatest(() => setOpen({ kind: 'edit', rule: undefined }));
   useCommands(
     () => [{ id: 'hours.create', title: 'Add business hours', group: 'This page', keys: ['n'], run: add }],
     [],
@@ -109,8 +110,9 @@ function OpenNow({ read: { now, sites }, onPast }: { readonly read: Read; readon
   const isPast = [now.workspace, ...now.sites, ...now.departments].some(
     ({ nextChange }) => nextChange !== null && Date.parse(nextChange) <= time.value,
   );
+  const notifyPast = useLatest(onPast);
   useEffect(() => {
-    if (isPast) onPast();
+    if (isPast) notifyPast();
   }, [isPast]);
   const rows: readonly { readonly key: string; readonly name: string; readonly opening: OfficeHours }[] = [
     { key: 'workspace', name: 'The workspace', opening: now.workspace },
