@@ -9,7 +9,7 @@ import {
   type VisitorRecord,
   visitorsBlockedWith,
 } from '../../store/customers/visitors.ts';
-import { dayMs, hourMs, takeRoom } from '../directory/ceilings.ts';
+import { countAgainst, dayMs, hourMs } from '../directory/ceilings.ts';
 import { refuse } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Context, View } from '../runtime/context.ts';
@@ -32,8 +32,8 @@ const networkBlockedMs = dayMs;
 const maxSharing = 1000;
 
 /** Counts a new visitor. Refuses rate_limited. */
-export function takeRoomForVisitor(ctx: Context, network: string): void {
-  takeRoom(ctx, {
+export function countVisitor(ctx: Context, network: string): void {
+  countAgainst(ctx, {
     ceiling: 'visitors_of_network',
     of: network,
     limit: visitorsOfNetworkPerHour,
@@ -43,7 +43,7 @@ export function takeRoomForVisitor(ctx: Context, network: string): void {
 }
 
 /** Counts a new chat. Refuses rate_limited at the limit of the visitor's open chats or of its network's new ones. */
-export function takeRoomForChat(ctx: Context, { visitorId, network }: { visitorId: string; network: string }): void {
+export function countChat(ctx: Context, { visitorId, network }: { visitorId: string; network: string }): void {
   if (
     ctx.ceilings !== undefined &&
     countOpenConversationsOf(ctx.db, { visitorId, channel: 'chat', limit: maxOpenChats }) >= maxOpenChats
@@ -54,7 +54,7 @@ export function takeRoomForChat(ctx: Context, { visitorId, network }: { visitorI
       retryAfter: openChatsRetrySeconds,
     });
   }
-  takeRoom(ctx, {
+  countAgainst(ctx, {
     ceiling: 'chats_of_network',
     of: network,
     limit: chatsOfNetworkPerHour,
@@ -64,8 +64,8 @@ export function takeRoomForChat(ctx: Context, { visitorId, network }: { visitorI
 }
 
 /** Counts a question left in the widget. Refuses rate_limited. */
-export function takeRoomForTicket(ctx: Context, network: string): void {
-  takeRoom(ctx, {
+export function countTicket(ctx: Context, network: string): void {
+  countAgainst(ctx, {
     ceiling: 'tickets_of_network',
     of: network,
     limit: ticketsOfNetworkPerHour,

@@ -10,7 +10,7 @@ import {
 } from '../../store/directory/directory.ts';
 import { refuse, refuseField } from '../errors.ts';
 import type { Ceilings } from '../runtime/context.ts';
-import { dayMs, takeRoom } from './ceilings.ts';
+import { countAgainst, dayMs } from './ceilings.ts';
 
 export type RegistrationMode = 'open' | 'invite' | 'off';
 
@@ -60,8 +60,8 @@ export function requireAdmission(
   }
   const perDay = ceilings?.['workspacesPerDay'] ?? Number.POSITIVE_INFINITY;
   const counting = { db, ceilings, nowMs: Date.parse(at) };
-  takeRoom(counting, { ceiling: 'workspaces', limit: perDay, perMs: dayMs, message: tooMany });
-  takeRoom(counting, {
+  countAgainst(counting, { ceiling: 'workspaces', limit: perDay, perMs: dayMs, message: tooMany });
+  countAgainst(counting, {
     ceiling: 'workspaces_of_network',
     of: network,
     limit: Math.max(1, Math.floor(perDay * shareOfNetwork)),

@@ -1,6 +1,6 @@
 // Outgoing mail in the outbox, as plain parts; workers/providers/mail.ts builds the message.
 
-import { dayMs, hourMs, takeIfRoom, takeRoom } from '../directory/ceilings.ts';
+import { countAgainst, countIfBelow, dayMs, hourMs } from '../directory/ceilings.ts';
 import { hostOf } from '../mail-addresses.ts';
 import type { Context } from '../runtime/context.ts';
 import { outboxKind } from '../runtime/kinds.ts';
@@ -70,7 +70,7 @@ export function enqueueMail(
   mail: Mail,
   { purpose, subjectId }: { purpose: MailPurpose; subjectId?: string },
 ): string {
-  if (purpose !== 'account') requireRoomForMail(ctx, mail.to, purpose);
+  if (purpose !== 'account') countMail(ctx, mail.to, purpose);
   return ctx.enqueue(mailKind, {
     target: `mail:${mail.to.toLowerCase()}`,
     payload: mail,
@@ -80,13 +80,18 @@ export function enqueueMail(
 
 /** Queues a notice to an agent about its own account. Returns false beyond the limit; the audit log has them all. */
 export function enqueueNotice(ctx: Context, mail: Mail): boolean {
-  const isQueued = takeIfRoom(ctx, { ceiling: 'notices_to_address', of: mail.to, limit: noticesPerDay, perMs: dayMs });
+  const isQueued = countIfBelow(ctx, {
+    ceiling: 'notices_to_address',
+    of: mail.to,
+    limit: noticesPerDay,
+    perMs: dayMs,
+  });
   if (isQueued) enqueueMail(ctx, mail, { purpose: 'account' });
   return isQueued;
 }
 
-function requireRoomForMail(ctx: Context, to: string, purpose: Exclude<MailPurpose, 'account'>): void {
-  takeRoom(ctx, {
+function countMail(ctx: Context, to: string, purpose: Exclude<MailPurpose, 'account'>): void {
+  countAgainst(ctx, {
     ceiling: `${purpose}_mails_to_address`,
     of: to,
     limit: perHour[purpose],
@@ -96,14 +101,14 @@ function requireRoomForMail(ctx: Context, to: string, purpose: Exclude<MailPurpo
   const perDay = ctx.ceilings?.['mailsPerDay'] ?? Number.POSITIVE_INFINITY;
   if (purpose !== 'answer') {
     const limit = Math.max(1, Math.floor(perDay * unaskedShare));
-    takeRoom(ctx, {
+    countAgainst(ctx, {
       ceiling: 'unasked_mails',
       limit,
       perMs: dayMs,
       message: `This workspace has started conversations with ${limit} addresses in a day, the limit set by the operator of this server.`,
     });
   }
-  takeRoom(ctx, {
+  countAgainst(ctx, {
     ceiling: 'mails',
     limit: perDay,
     perMs: dayMs,

@@ -12,7 +12,7 @@ import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { becomeCopy } from '../../store/operations/copied-workspace.ts';
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
-import { locatorOf } from '../directory/locator.ts';
+import { compactId } from '../directory/compact-ids.ts';
 import { isReservedName } from '../directory/reserved-names.ts';
 import type { Ids } from '../runtime/ids.ts';
 import { slugOf } from '../text.ts';
@@ -141,7 +141,6 @@ function copyAs(
   let subdomain = wanted;
   for (let suffix = 2; isReservedName(subdomain, copy.mailFrom) || subdomainTaken(directory, subdomain); suffix += 1)
     subdomain = `${wanted}-${suffix}`;
-  const locator = locatorOf(copy.newId);
   db.overwriteDeleted();
   db.begin();
   try {
@@ -150,8 +149,7 @@ function copyAs(
       workspaceId: copy.newId,
       name: copy.as,
       subdomain,
-      locator,
-      locatorChars: locator.length,
+      compactId: compactId(copy.newId),
       at: copy.at,
     });
     db.commit();

@@ -11,7 +11,7 @@ import {
   liveApiKeys,
   updateApiKey,
 } from '../../store/platform/api-keys.ts';
-import { hashOf, locatorOf, workspaceIdIn } from '../directory/locator.ts';
+import { compactId, hashOf, workspaceIdIn } from '../directory/compact-ids.ts';
 import { refuse } from '../errors.ts';
 import { oneLine } from '../lines.ts';
 import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
@@ -60,7 +60,7 @@ export const createApiKey = command(
         detail: { maxKeys },
       });
     const prefix = `sk_${params.mode}_${ctx.ids.secret(shownBytes)}`;
-    const key = `${prefix}${locatorOf(ctx.workspaceId)}${ctx.ids.secret(secretBytes)}`;
+    const key = `${prefix}${compactId(ctx.workspaceId)}${ctx.ids.secret(secretBytes)}`;
     const record: ApiKeyRecord = {
       id: ctx.ids.uuid(),
       name: params.name,

@@ -11,7 +11,7 @@ import {
   updateOAuthApp,
 } from '../../store/platform/oauth-apps.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
-import { locatorOf, workspaceIdIn } from '../directory/locator.ts';
+import { compactId, workspaceIdIn } from '../directory/compact-ids.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { oneLine } from '../lines.ts';
 import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
@@ -40,7 +40,7 @@ export interface AppFields {
 
 /** `rest` must be unique in the workspace. */
 export function clientIdOf(workspaceId: string, rest: string): string {
-  return `app_${locatorOf(workspaceId)}${rest}`;
+  return `app_${compactId(workspaceId)}${rest}`;
 }
 
 /** The workspace that a client id names. Does not check whether the app exists. */

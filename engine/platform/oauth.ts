@@ -22,7 +22,7 @@ import {
 } from '../../store/platform/oauth-grants.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { accessTokenMs, oauthCodeMs, refreshTokenMs } from '../constants.ts';
-import { hashOf, locatorOf, workspaceIdIn } from '../directory/locator.ts';
+import { compactId, hashOf, workspaceIdIn } from '../directory/compact-ids.ts';
 import { refuse } from '../errors.ts';
 import { oneLine } from '../lines.ts';
 import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
@@ -310,7 +310,7 @@ function inForce(
 }
 
 function secretOf(ctx: Context, kind: keyof typeof kinds): string {
-  return kinds[kind] + locatorOf(ctx.workspaceId) + ctx.ids.secret(secretBytes);
+  return kinds[kind] + compactId(ctx.workspaceId) + ctx.ids.secret(secretBytes);
 }
 
 function findOfClient(

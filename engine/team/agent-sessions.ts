@@ -12,7 +12,7 @@ import {
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { confirmedMs, longestSessionMs } from '../constants.ts';
 import { deviceOf } from '../devices.ts';
-import { hashOf } from '../directory/locator.ts';
+import { hashOf } from '../directory/compact-ids.ts';
 import { refuse } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';

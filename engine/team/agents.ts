@@ -5,7 +5,7 @@ import type { AgentChannel, AgentFilter, AgentRecord, NewAgent, Role } from '../
 import { agentPage } from '../../store/workspace/agents.ts';
 import { endOneTimeTokens } from '../../store/workspace/one-time-tokens.ts';
 import { loseTarget } from '../calls/phone-numbers.ts';
-import { dayMs, takeRoom } from '../directory/ceilings.ts';
+import { countAgainst, dayMs } from '../directory/ceilings.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
 import { revokeKeysOf } from '../platform/api-keys.ts';
@@ -50,7 +50,7 @@ const addressesAskedPerDay = 200;
  */
 export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: object): void => {
   const { id } = requireAdmin(ctx);
-  takeRoom(ctx, {
+  countAgainst(ctx, {
     ceiling: 'addresses_asked',
     of: id,
     limit: addressesAskedPerDay,

@@ -12,7 +12,7 @@ import {
 } from '../../store/workspace/one-time-tokens.ts';
 import { joinCodeMs, resetTokenMs } from '../constants.ts';
 import { drainQueue } from '../conversations/routing.ts';
-import { hashOf, locatorOf } from '../directory/locator.ts';
+import { compactId, hashOf } from '../directory/compact-ids.ts';
 import { refuse } from '../errors.ts';
 import { plainName } from '../lines.ts';
 import { mailAccountNotice } from '../mail/account-notices.ts';
@@ -31,7 +31,7 @@ import { confirmedAtOf, endSessionsOf, openSession, type SigningIn } from './age
 import { leaveRouting, signedOut } from './presence.ts';
 import { hasSecondFactor } from './second-factors.ts';
 
-/** 128 bits. With the workspace's locator that is 44 characters, so that a link fits one line of a mail. */
+/** 128 bits. With the workspace's compact id that is 44 characters, so that a link fits one line of a mail. */
 const codeBytes = 16;
 
 /** Where the sign-in came from. Programs that create agents omit it. */
@@ -307,7 +307,7 @@ function issueToken(
   ctx: Context,
   options: { agent: AgentRecord; kind: OneTimeToken['kind']; lifetimeMs: number },
 ): string {
-  const token = locatorOf(ctx.workspaceId) + ctx.ids.secret(codeBytes);
+  const token = compactId(ctx.workspaceId) + ctx.ids.secret(codeBytes);
   endOneTimeTokens(ctx.db, options.agent.id, options.kind, ctx.at);
   insertOneTimeToken(ctx.db, {
     hash: hashOf(token),

@@ -12,7 +12,7 @@ import {
 } from '../../store/workspace/known-origins.ts';
 import { knownBrowserMs, knownNetworkMs } from '../constants.ts';
 import { deviceOf } from '../devices.ts';
-import { hashOf } from '../directory/locator.ts';
+import { hashOf } from '../directory/compact-ids.ts';
 import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';

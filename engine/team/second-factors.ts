@@ -22,7 +22,7 @@ import {
   putAgentTotp,
 } from '../../store/workspace/second-factors.ts';
 import { enrolGraceMs } from '../constants.ts';
-import { hashOf } from '../directory/locator.ts';
+import { hashOf } from '../directory/compact-ids.ts';
 import { refuse } from '../errors.ts';
 import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
 import { command } from '../runtime/command.ts';

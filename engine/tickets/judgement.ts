@@ -5,7 +5,7 @@ import { findVisitorByEmail } from '../../store/customers/visitors.ts';
 import { countTakenFrom, findMail, type MailAuthentication } from '../../store/mail/mails.ts';
 import { findOutbox } from '../../store/runtime/outbox.ts';
 import type { IncomingAttachment } from '../conversations/attachments.ts';
-import { hashOf } from '../directory/locator.ts';
+import { hashOf } from '../directory/compact-ids.ts';
 import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
 import { mailKind, outboxIdIn } from '../mail/outgoing.ts';
 import { derivedMailId, isMailerDaemon, type Mailbox, mailIdIn } from '../mail-addresses.ts';

@@ -12,7 +12,7 @@ import {
   newConversation,
 } from '../conversations/conversation.ts';
 import { appendMessage } from '../conversations/messages.ts';
-import { takeRoomForTicket } from '../customers/visitor-bounds.ts';
+import { countTicket } from '../customers/visitor-bounds.ts';
 import { callingVisitor, nameSelf, visitorOfAddress } from '../customers/visitors.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { oneLine } from '../lines.ts';
@@ -91,7 +91,7 @@ export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicke
   const sent = sentBefore(ctx, visitor, params.messageId, ({ channel }) => channel === 'ticket');
   if (sent !== undefined)
     return { ticketNumber: ctx.state(conversationKind, sent.conversationId)?.ticketNumber ?? null };
-  takeRoomForTicket(ctx, params.network);
+  countTicket(ctx, params.network);
   const customer = nameSelf(ctx, visitor, { email: params.email.toLowerCase(), name: params.name });
   if (customer.blockedAt !== null) refuse('forbidden');
   const subject = subjectOf(params.body);

@@ -124,14 +124,14 @@ export const createGuards: readonly Guard[] = [
     rule: 'service rate caps',
     require(view, wanted) {
       const { id: serviceId, perMinuteCap, perDayCap } = resolveVerifyService(view, wanted.serviceId);
-      requireRoom(view, wanted, { scope: 'workspace', of: { serviceId }, sends: perMinuteCap, perMs: minuteMs });
-      requireRoom(view, wanted, { scope: 'workspace', of: { serviceId }, sends: perDayCap, perMs: dayMs });
+      requireBelow(view, wanted, { scope: 'workspace', of: { serviceId }, sends: perMinuteCap, perMs: minuteMs });
+      requireBelow(view, wanted, { scope: 'workspace', of: { serviceId }, sends: perDayCap, perMs: dayMs });
     },
   },
   {
     rule: 'workspace ceiling',
     require: (view, wanted) =>
-      requireRoom(view, wanted, {
+      requireBelow(view, wanted, {
         scope: 'workspace_ceiling',
         of: 'workspace',
         sends: wanted.workspacePerDay,
@@ -147,20 +147,20 @@ export const createGuards: readonly Guard[] = [
     rule: 'per-destination throttle',
     require(view, wanted) {
       const { to, sourceIp } = wanted;
-      requireRoom(view, wanted, {
+      requireBelow(view, wanted, {
         scope: 'destination',
         of: { destination: to },
         sends: destinationSendsPerMinute,
         perMs: minuteMs,
       });
-      requireRoom(view, wanted, {
+      requireBelow(view, wanted, {
         scope: 'destination',
         of: { sourceIp },
         sends: sourceSendsPerMinute,
         perMs: minuteMs,
       });
       const { codeLength } = resolveVerifyService(view, wanted.serviceId);
-      requireRoom(view, wanted, {
+      requireBelow(view, wanted, {
         scope: 'destination',
         of: { destination: to },
         sends: codeLength < guessableBelow ? guessableSendsPerDay : destinationSendsPerDay,
@@ -188,7 +188,7 @@ export function priceOf({ channel, isTest }: Pick<WantedCode, 'channel' | 'isTes
 }
 
 /** Refuses rate_limited at the limit of codes sent in the window that ends now, by keys of the same mode. */
-function requireRoom(
+function requireBelow(
   view: View,
   { isTest }: WantedCode,
   cap: {

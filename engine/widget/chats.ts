@@ -24,7 +24,7 @@ import {
 } from '../conversations/messages.ts';
 import { routeChat } from '../conversations/routing.ts';
 import { reopenForCustomer } from '../conversations/status.ts';
-import { takeRoomForChat } from '../customers/visitor-bounds.ts';
+import { countChat } from '../customers/visitor-bounds.ts';
 import { callingVisitor, visitorKind } from '../customers/visitors.ts';
 import { refuse } from '../errors.ts';
 import { noteStartedChat } from '../growth/campaigns.ts';
@@ -61,7 +61,7 @@ export const startChat = command(
         message: messageView(sent),
       };
     const { siteId, id: visitorId, contactId } = visitor;
-    takeRoomForChat(ctx, { visitorId, network: params.network });
+    countChat(ctx, { visitorId, network: params.network });
     const added = addConversation(
       ctx,
       newConversation(ctx, {

@@ -4,7 +4,7 @@
 import { insertVisitor, setVisitorNetwork, type VisitorRecord } from '../../store/customers/visitors.ts';
 import { findVisitStart, putVisitStart } from '../../store/growth/campaigns.ts';
 import { findSiteByEmbedId } from '../../store/workspace/sites.ts';
-import { blockedFrom, takeRoomForVisitor } from '../customers/visitor-bounds.ts';
+import { blockedFrom, countVisitor } from '../customers/visitor-bounds.ts';
 import {
   auditSharedBlock,
   callingVisitor,
@@ -74,7 +74,7 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
     visitCount: (returning?.visitCount ?? 0) + 1,
   };
   if (returning === undefined) {
-    takeRoomForVisitor(ctx, params.network);
+    countVisitor(ctx, params.network);
     insertVisitor(ctx.db, visitor);
   }
   if (params.ownNetwork !== null) setVisitorNetwork(ctx.db, visitor.id, params.ownNetwork);

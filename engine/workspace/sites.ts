@@ -11,7 +11,7 @@ import {
   sitePage,
   updateSite,
 } from '../../store/workspace/sites.ts';
-import { locatorOf } from '../directory/locator.ts';
+import { compactId } from '../directory/compact-ids.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { emit } from '../events.ts';
 import { requireVersion } from '../preconditions.ts';
@@ -52,7 +52,7 @@ export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
     version: 1,
     name: fields.name,
     domain,
-    embedId: locatorOf(ctx.workspaceId) + ctx.ids.secret(embedBytes),
+    embedId: compactId(ctx.workspaceId) + ctx.ids.secret(embedBytes),
     primaryColor: fields.primaryColor ?? '#2563eb',
     launcherPosition: fields.launcherPosition ?? 'right',
     welcomeMessage: fields.welcomeMessage ?? 'Hello! How can we help?',

@@ -65,7 +65,7 @@ export const reserveUpload = command('upload.reserve', (ctx, request: UploadRequ
       message: `A file of this kind may have at most ${maxBytes} bytes.`,
       detail: { maxBytes },
     });
-  requireRoomFor(ctx, size, request.network);
+  requireUploadBudget(ctx, size, request.network);
   if (kind === 'team_attachment' && bytesUsed(ctx.db, kind) + size > request.quotaBytes) {
     refuse('storage_limit_reached', { detail: { quotaBytes: request.quotaBytes, usedBytes: bytesUsed(ctx.db, kind) } });
   }
@@ -145,7 +145,7 @@ export const reserveLogo = command(
   'upload.reserveLogo',
   (ctx, params: { contentType: string; size: number; filename: string; network: string }): UploadRecord => {
     requireAdmin(ctx);
-    requireRoomFor(ctx, params.size, params.network);
+    requireUploadBudget(ctx, params.size, params.network);
     const upload = addUpload(ctx, { ...params, kind: 'logo', state: 'receiving' });
     ctx.setDeadline(uploadDeadline, upload.id, ctx.nowMs + receivingGraceMs);
     return upload;
@@ -203,7 +203,7 @@ function addUpload(ctx: Context, fields: NewUpload): UploadRecord {
 }
 
 /** Refuses rate_limited. What a link did not use is released when it expires. */
-function requireRoomFor(ctx: Context, size: number, network: string): void {
+function requireUploadBudget(ctx: Context, size: number, network: string): void {
   if (ctx.ceilings === undefined) return;
   const within = (perMs: number): string => isoTime(ctx.nowMs - perMs);
   if (ctx.caller.kind === 'visitor') {
@@ -246,9 +246,9 @@ function requireRoomFor(ctx: Context, size: number, network: string): void {
 /** Refuses until the oldest that counts has left the window. */
 function requireWithin(
   ctx: Context,
-  room: { ceiling: string; used: number; limit: number; oldestAt: string | null; perMs: number },
+  budget: { ceiling: string; used: number; limit: number; oldestAt: string | null; perMs: number },
 ): void {
-  const { ceiling, used, limit, oldestAt, perMs } = room;
+  const { ceiling, used, limit, oldestAt, perMs } = budget;
   if (used <= limit) return;
   const leftMs = oldestAt === null ? perMs : Date.parse(oldestAt) + perMs - ctx.nowMs;
   const message =

@@ -2,7 +2,7 @@
 // failures. A browser or network that the account knows has a budget of its own, so that strangers cannot lock anyone
 // out. Checked before a password is hashed, for a valid request, after the limit of its network. In memory and bounded.
 
-import { hashOf } from '../../engine/directory/locator.ts';
+import { hashOf } from '../../engine/directory/compact-ids.ts';
 import { refuse } from '../../engine/errors.ts';
 import { comparable } from '../../engine/mail-addresses.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';

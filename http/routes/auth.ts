@@ -1,7 +1,7 @@
 // Registering, signing in and out. Specification 4.1, decisions 4.1.
 
 import Type from 'typebox';
-import { workspaceIdIn } from '../../engine/directory/locator.ts';
+import { workspaceIdIn } from '../../engine/directory/compact-ids.ts';
 import { modeNow, requireMayRegister } from '../../engine/directory/registration.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';

@@ -2,7 +2,7 @@
 
 import Type from 'typebox';
 import { identifySelf, visitorSelf } from '../../engine/customers/visitors.ts';
-import { workspaceIdIn } from '../../engine/directory/locator.ts';
+import { workspaceIdIn } from '../../engine/directory/compact-ids.ts';
 import { refuse } from '../../engine/errors.ts';
 import { noteCampaignEvent } from '../../engine/growth/campaigns.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';

@@ -3,7 +3,7 @@
 
 import Type, { type Static } from 'typebox';
 import { Check } from 'typebox/value';
-import { workspaceIdIn as idIn, locatorChars, locatorOf } from '../../engine/directory/locator.ts';
+import { compactId, compactIdChars, workspaceIdIn as idIn } from '../../engine/directory/compact-ids.ts';
 import { Refusal, refuse } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
@@ -196,13 +196,13 @@ export function totpName(workspaceId: string, agentId: string): string {
 
 /** The user handle that a passkey returns: the workspace, then the agent. */
 export function userHandleOf(workspaceId: string, agentId: string): Uint8Array {
-  return Buffer.from(locatorOf(workspaceId) + locatorOf(agentId));
+  return Buffer.from(compactId(workspaceId) + compactId(agentId));
 }
 
 /** Undefined for a handle that no passkey of this service has. */
 export function personIn(userHandle: string | undefined): { workspaceId: string; agentId: string } | undefined {
   const text = Buffer.from(userHandle ?? '', 'base64url').toString('latin1');
-  const [workspaceId, agentId] = [idIn(text), idIn(text.slice(locatorChars))];
+  const [workspaceId, agentId] = [idIn(text), idIn(text.slice(compactIdChars))];
   return workspaceId === undefined || agentId === undefined ? undefined : { workspaceId, agentId };
 }
 

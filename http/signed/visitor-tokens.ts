@@ -2,7 +2,7 @@
 // stored, and a visitor always gets the same token.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { locatorOf, workspaceIdIn } from '../../engine/directory/locator.ts';
+import { compactId, workspaceIdIn } from '../../engine/directory/compact-ids.ts';
 
 export interface VisitorTokens {
   issue(workspaceId: string, visitorId: string): string;
@@ -22,7 +22,7 @@ export function createVisitorTokens(secret: string): VisitorTokens {
 
   return {
     issue(workspaceId, visitorId) {
-      const named = locatorOf(workspaceId) + locatorOf(visitorId);
+      const named = compactId(workspaceId) + compactId(visitorId);
       return `${prefix}${named}${sign(named)}`;
     },
     verify(token) {

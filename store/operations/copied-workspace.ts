@@ -10,8 +10,7 @@ export interface CopiedAs {
   readonly name: string;
   readonly subdomain: string;
   /** The prefix of its embed ids. */
-  readonly locator: string;
-  readonly locatorChars: number;
+  readonly compactId: string;
   readonly at: string;
 }
 
@@ -19,11 +18,11 @@ const hasLiveCall = `EXISTS (SELECT 1 FROM call WHERE phase <> 'ended')`;
 
 /** Its agents sign in with name+subdomain@domain and their former passwords. Runs in the caller's transaction. */
 export function becomeCopy(db: Database, copy: CopiedAs): void {
-  const { formerId, workspaceId, name, subdomain, locator, locatorChars, at } = copy;
+  const { formerId, workspaceId, name, subdomain, compactId, at } = copy;
   const tag = `+${subdomain}`;
   const steps: [string, readonly (string | number)[]][] = [
     ['UPDATE workspace SET id = ?, name = ?, subdomain = ?', [workspaceId, name, subdomain]],
-    ['UPDATE site SET embedId = ? || substr(embedId, ?)', [locator, locatorChars + 1]],
+    ['UPDATE site SET embedId = ? || substr(embedId, ?)', [compactId, compactId.length + 1]],
     [
       `UPDATE agent SET email = substr(email, 1, instr(email, '@') - 1) || ? || substr(email, instr(email, '@')), tokenVersion = tokenVersion + 1, status = 'offline', statusSource = 'automatic', isOnline = 0, goneAt = NULL`,
       [tag],

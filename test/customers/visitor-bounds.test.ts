@@ -2,7 +2,7 @@
 // together with a visitor.
 
 import t from 'tap';
-import { takeRoomForChat, takeRoomForTicket, takeRoomForVisitor } from '../../engine/customers/visitor-bounds.ts';
+import { countChat, countTicket, countVisitor } from '../../engine/customers/visitor-bounds.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';
 import { networkOf, publicNetworkOf } from '../../http/limits/network-address.ts';
@@ -100,9 +100,9 @@ t.test(
     const { visitorId } = await session(home);
     /** Counts as many as this number of browsers of the network would. */
     const take = command('test.take', (ctx, counts: { visitors: number; chats: number; tickets: number }): void => {
-      for (let count = 0; count < counts.visitors; count += 1) takeRoomForVisitor(ctx, network);
-      for (let count = 0; count < counts.chats; count += 1) takeRoomForChat(ctx, { visitorId, network });
-      for (let count = 0; count < counts.tickets; count += 1) takeRoomForTicket(ctx, network);
+      for (let count = 0; count < counts.visitors; count += 1) countVisitor(ctx, network);
+      for (let count = 0; count < counts.chats; count += 1) countChat(ctx, { visitorId, network });
+      for (let count = 0; count < counts.tickets; count += 1) countTicket(ctx, network);
     });
     const customer = await session(home);
     await service.running.services.engine.execute(take, {

@@ -98,8 +98,7 @@ t.test('a copy ends calls that its original continues, and its reports count the
     workspaceId,
     name: 'Copy',
     subdomain: 'copy',
-    locator: 'l',
-    locatorChars: 1,
+    compactId: 'l',
     at: new Date(service.clock.now()).toISOString(),
   });
   t.strictSame(deadlineSubjects(db, rebuildDeadline), [workspaceId], 'its reports are rebuilt by the serving process');

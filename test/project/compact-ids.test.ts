@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { hashOf, locatorOf, workspaceIdIn } from '../../engine/directory/locator.ts';
+import { compactId, hashOf, workspaceIdIn } from '../../engine/directory/compact-ids.ts';
 
-t.test('a locator names its workspace, whatever follows it; anything else names nothing', async (t) => {
+t.test('a compact id names its workspace, whatever follows it; anything else names nothing', async (t) => {
   fc.assert(
     fc.property(
       fc.uuid(),
       fc.string(),
-      (workspaceId, secret) => workspaceIdIn(locatorOf(workspaceId) + secret) === workspaceId,
+      (workspaceId, secret) => workspaceIdIn(compactId(workspaceId) + secret) === workspaceId,
     ),
   );
   for (const text of ['', 'short', '!'.repeat(40), 'aaaaaaaaaaaaaaaaaaaaa'])
