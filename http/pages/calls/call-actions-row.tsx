@@ -21,54 +21,11 @@ export function CallActions({
   readonly onChanged: (now: Call) => void;
 }): JSX.Element | null {
   const [handing, setHanding] = useState(false);
-  const [busy, setBusy] = useState<'take' | 'solve' | undefined>(undefined);
   const ownId = me.value?.agent.id;
   const isOwn = call.assignedAgentId === ownId;
   const mayAct = isOwn || hasRole('admin');
   const isTalking = call.state === 'answered' || call.state === 'on_hold';
   const step = underWay.value.get(call.id);
-  const tel = telOf(call.fromE164);
-
-  /** Runs a change of the conversation, then reads the call again. */
-  const change = async (what: 'take' | 'solve', run: () => Promise<unknown>, done: string): Promise<void> => {
-    setBusy(what);
-    try {
-      await run();
-      onChanged(await ask<Call>('GET', `/calls/${call.id}`));
-      notify({ kind: 'done', text: done });
-    } catch (error) {
-      notifyFailure(error);
-    } finally {
-      setBusy(undefined);
-    }
-  };
-  const take = (): Promise<void> =>
-    change(
-      'take',
-      async () => {
-        if (call.assignedAgentId === null)
-          return await ask('POST', `/conversations/${call.id}/take`, { body: { expectedVersion: call.version } });
-        // A colleague's call: offered to oneself and accepted.
-        const { conversation } = await ask<{ conversation: { version: number; handshake: unknown } }>(
-          'POST',
-          `/conversations/${call.id}/assign-to-agent`,
-          {
-            body: { agentId: ownId, expectedVersion: call.version, ...(hasRole('supervisor') ? { force: true } : {}) },
-          },
-        );
-        if (conversation.handshake !== null)
-          await ask('POST', `/conversations/${call.id}/assignment/accept`, {
-            body: { expectedVersion: conversation.version },
-          });
-      },
-      'This call is assigned to you to call back.',
-    );
-  const solve = (): Promise<void> =>
-    change(
-      'solve',
-      () => ask('POST', `/conversations/${call.id}/status`, { body: { status: 'solved' } }),
-      `${callerOf(call)} is no longer waiting for a call back.`,
-    );
 
   const rings = call.state === 'ringing' && ringingHere.value.some(({ id }) => id === call.id);
   const offered = call.handshake !== null && call.handshake.toAgentId === ownId;
@@ -111,24 +68,93 @@ export function CallActions({
           Hang up
         </Button>
       )}
-      {waits && (
-        <>
-          {tel !== undefined && (
-            <ButtonLink href={tel} kind="primary" icon="call">
-              Call back
-            </ButtonLink>
-          )}
-          {!isOwn && (
-            <Button busy={busy === 'take'} onClick={() => void take()}>
-              I will call back
-            </Button>
-          )}
-          <Button icon="check" busy={busy === 'solve'} onClick={() => void solve()}>
-            Done, no call needed
-          </Button>
-        </>
-      )}
+      {waits && <CallBack call={call} isOwn={isOwn} onChanged={onChanged} />}
       {handing && <TransferDialog call={call} onClose={() => setHanding(false)} />}
     </div>
   );
+}
+
+interface CallBackProps {
+  readonly call: Call;
+  readonly isOwn: boolean;
+  readonly onChanged: (now: Call) => void;
+}
+
+/** A missed call that waits for a call back. */
+function CallBack(props: CallBackProps): JSX.Element {
+  const { call, isOwn } = props;
+  const { busy, take, solve } = useCallBack(props);
+  const tel = telOf(call.fromE164);
+  return (
+    <>
+      {tel !== undefined && (
+        <ButtonLink href={tel} kind="primary" icon="call">
+          Call back
+        </ButtonLink>
+      )}
+      {!isOwn && (
+        <Button busy={busy === 'take'} onClick={() => void take()}>
+          I will call back
+        </Button>
+      )}
+      <Button icon="check" busy={busy === 'solve'} onClick={() => void solve()}>
+        Done, no call needed
+      </Button>
+    </>
+  );
+}
+
+interface CallBackState {
+  readonly busy: 'take' | 'solve' | undefined;
+  take(): Promise<void>;
+  solve(): Promise<void>;
+}
+
+function useCallBack({ call, onChanged }: CallBackProps): CallBackState {
+  const [busy, setBusy] = useState<'take' | 'solve' | undefined>(undefined);
+  /** Runs a change of the conversation, then reads the call again. */
+  const change = async (what: 'take' | 'solve', run: () => Promise<unknown>, done: string): Promise<void> => {
+    setBusy(what);
+    try {
+      await run();
+      onChanged(await ask<Call>('GET', `/calls/${call.id}`));
+      notify({ kind: 'done', text: done });
+    } catch (error) {
+      notifyFailure(error);
+    } finally {
+      setBusy(undefined);
+    }
+  };
+  const take = (): Promise<void> =>
+    change(
+      'take',
+      async () => {
+        if (call.assignedAgentId === null)
+          return await ask('POST', `/conversations/${call.id}/take`, { body: { expectedVersion: call.version } });
+        // A colleague's call: offered to oneself and accepted.
+        const { conversation } = await ask<{ conversation: { version: number; handshake: unknown } }>(
+          'POST',
+          `/conversations/${call.id}/assign-to-agent`,
+          {
+            body: {
+              agentId: me.peek()?.agent.id,
+              expectedVersion: call.version,
+              ...(hasRole('supervisor') ? { force: true } : {}),
+            },
+          },
+        );
+        if (conversation.handshake !== null)
+          await ask('POST', `/conversations/${call.id}/assignment/accept`, {
+            body: { expectedVersion: conversation.version },
+          });
+      },
+      'This call is assigned to you to call back.',
+    );
+  const solve = (): Promise<void> =>
+    change(
+      'solve',
+      () => ask('POST', `/conversations/${call.id}/status`, { body: { status: 'solved' } }),
+      `${callerOf(call)} is no longer waiting for a call back.`,
+    );
+  return { busy, take, solve };
 }

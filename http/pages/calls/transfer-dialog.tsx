@@ -9,17 +9,41 @@ import { Button } from '../design/button.tsx';
 import { Dialog } from '../design/dialog.tsx';
 import { Banner, Empty } from '../design/feedback.tsx';
 import { Checkbox, SelectField, TextArea } from '../design/field.tsx';
-import { Form, useForm } from '../design/form.tsx';
+import { Form, type FormState, useForm } from '../design/form.tsx';
 import { notify } from '../notices.ts';
 import { agentName, departmentName, departments, joinedAgents, presenceOf } from '../people.ts';
-import type { Agent, Call } from '../records.ts';
+import type { Agent, Call, Department } from '../records.ts';
 import { transfer } from './call-actions.ts';
 import { callerOf } from './call-story.ts';
 import { keepCall, liveCalls } from './live-calls.ts';
 
 const maxNoteChars = 1000;
 
-export function TransferDialog({ call, onClose }: { readonly call: Call; readonly onClose: () => void }): JSX.Element {
+interface TransferProps {
+  readonly call: Call;
+  readonly onClose: () => void;
+}
+
+interface TransferValues {
+  readonly to: 'agent' | 'department';
+  readonly agentId: string;
+  readonly departmentId: string;
+  readonly note: string;
+}
+
+interface Transfer {
+  readonly form: FormState<TransferValues>;
+  /** The call as it is now. */
+  readonly latest: Call;
+  /** Agents who can take it, those who can do so at once first. */
+  readonly ranked: readonly Agent[];
+  readonly busyIds: ReadonlySet<string | null>;
+  readonly groups: readonly Department[];
+  /** What someone else changed since the dialog was opened. */
+  readonly changed: string | undefined;
+}
+
+function useTransfer({ call, onClose }: TransferProps): Transfer {
   const [changed, setChanged] = useState<string | undefined>(undefined);
   const latest = liveCalls.value.get(call.id) ?? call;
   const busyIds = new Set(
@@ -33,7 +57,7 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
   // Agents who can take it now come first.
   const ranked = [...others].sort((a, b) => rankOf(a, busyIds) - rankOf(b, busyIds));
   const groups = [...departments.value.values()].sort((a, b) => a.name.localeCompare(b.name));
-  const form = useForm<{ to: 'agent' | 'department'; agentId: string; departmentId: string; note: string }>(
+  const form = useForm<TransferValues>(
     {
       to: ranked.length > 0 ? 'agent' : 'department',
       agentId: ranked[0]?.id ?? '',
@@ -61,7 +85,13 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
       onClose();
     },
   );
-  const { values } = form;
+  return { form, latest, ranked, busyIds, groups, changed };
+}
+
+export function TransferDialog(props: TransferProps): JSX.Element {
+  const { onClose } = props;
+  const transferring = useTransfer(props);
+  const { form, latest, ranked, groups, changed } = transferring;
   return (
     <Dialog title={`Hand over ${callerOf(latest)}`} onClose={onClose}>
       {ranked.length === 0 && groups.length === 0 ? (
@@ -74,7 +104,7 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
           actions={
             <>
               <Button type="submit" kind="primary" busy={form.busy}>
-                {values.to === 'agent' ? 'Offer' : 'Move'}
+                {form.values.to === 'agent' ? 'Offer' : 'Move'}
               </Button>
               <Button kind="quiet" onClick={onClose}>
                 Cancel
@@ -82,62 +112,72 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
             </>
           }
         >
-          {ranked.length > 0 && groups.length > 0 && (
-            <div class="row" role="radiogroup" aria-label="Hand over to">
-              <Checkbox
-                type="radio"
-                name="transfer-to"
-                label="An agent"
-                checked={values.to === 'agent'}
-                onChecked={() => form.set('to', 'agent')}
-              />
-              <Checkbox
-                type="radio"
-                name="transfer-to"
-                label="A department"
-                checked={values.to === 'department'}
-                onChecked={() => form.set('to', 'department')}
-              />
-            </div>
-          )}
-          {values.to === 'agent' ? (
-            <>
-              <SelectField
-                label="Agent"
-                value={values.agentId}
-                onValue={(value) => form.set('agentId', value)}
-                error={form.errorOf('agentId')}
-                hint="They have 30 seconds to take over. The caller stays with you until then."
-                choices={ranked.map((agent) => ({
-                  value: agent.id,
-                  label: `${agent.name}${busyIds.has(agent.id) ? ', in a call' : whereItIs(agent)}`,
-                }))}
-              />
-              <TextArea
-                label="Note"
-                optional
-                rows={3}
-                maxLength={maxNoteChars}
-                value={values.note}
-                onValue={(value) => form.set('note', value)}
-                error={form.errorOf('note')}
-                hint="For your colleague. The customer does not see it."
-              />
-            </>
-          ) : (
-            <SelectField
-              label="Department"
-              value={values.departmentId}
-              onValue={(value) => form.set('departmentId', value)}
-              error={form.errorOf('departmentId')}
-              hint="It rings there at once, and you no longer have it."
-              choices={groups.map(({ id, name }) => ({ value: id, label: name }))}
-            />
-          )}
+          {ranked.length > 0 && groups.length > 0 && <Choice form={form} />}
+          <Recipient transfer={transferring} />
           <div role="alert">{changed !== undefined && <Banner kind="warn">{changed}</Banner>}</div>
         </Form>
       )}
     </Dialog>
+  );
+}
+
+function Choice({ form }: { readonly form: FormState<TransferValues> }): JSX.Element {
+  const { values } = form;
+  return (
+    <div class="row" role="radiogroup" aria-label="Hand over to">
+      <Checkbox
+        type="radio"
+        name="transfer-to"
+        label="An agent"
+        checked={values.to === 'agent'}
+        onChecked={() => form.set('to', 'agent')}
+      />
+      <Checkbox
+        type="radio"
+        name="transfer-to"
+        label="A department"
+        checked={values.to === 'department'}
+        onChecked={() => form.set('to', 'department')}
+      />
+    </div>
+  );
+}
+
+function Recipient({ transfer: { form, ranked, busyIds, groups } }: { readonly transfer: Transfer }): JSX.Element {
+  const { values } = form;
+  return values.to === 'agent' ? (
+    <>
+      <SelectField
+        label="Agent"
+        value={values.agentId}
+        onValue={(value) => form.set('agentId', value)}
+        error={form.errorOf('agentId')}
+        hint="They have 30 seconds to take over. The caller stays with you until then."
+        choices={ranked.map((agent) => ({
+          value: agent.id,
+          label: `${agent.name}${busyIds.has(agent.id) ? ', in a call' : whereItIs(agent)}`,
+        }))}
+      />
+      <TextArea
+        label="Note"
+        optional
+        rows={3}
+        maxLength={maxNoteChars}
+        value={values.note}
+        onValue={(value) => form.set('note', value)}
+        error={form.errorOf('note')}
+        hint="For your colleague. The customer does not see it."
+      />
+    </>
+  ) : (
+    <SelectField
+      label="Department"
+      value={values.departmentId}
+      onValue={(value) => form.set('departmentId', value)}
+      error={form.errorOf('departmentId')}
+      hint="It rings there at once, and you no longer have it."
+      choices={groups.map(({ id, name }) => ({ value: id, label: name }))}
+    />
   );
 }
 

@@ -2,7 +2,7 @@
 // list item that knows its position in the whole list. During scrolling, items are redrawn in place, in any order; once
 // it stops, they are put in the order of the rows. The focused row stays drawn wherever it is.
 
-import type { ComponentChildren, JSX, Ref } from 'preact';
+import type { ComponentChildren, JSX, Ref, RefObject } from 'preact';
 import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Drawn, Slots, type Wanted } from './slots.ts';
 import { useLatest } from './steady.ts';
@@ -44,24 +44,44 @@ const comingRows = 60;
 /** After this time without movement, scrolling has stopped. */
 const restMs = 150;
 
-export function VirtualList({
-  label,
-  count,
-  rowHeight,
-  keyOf,
-  indexOf,
-  render,
-  onEnd,
-  onComing,
-  handle,
-  children,
-}: VirtualListProps): JSX.Element {
+export function VirtualList(props: VirtualListProps): JSX.Element {
+  const { label, count, rowHeight, children } = props;
   const element = useRef<HTMLDivElement>(null);
-  const slots = useRef(new Slots()).current;
-  const [range, setRange] = useState({ first: 0, end: 24 });
-  const wanted = useRef<number | undefined>(undefined);
-  const items = useRef(new Map<number, Item>()).current;
+  const { isMoving, moved } = useMovement();
+  const { range, see } = useSeenRange(element, props, isMoving);
+  useFocusRow(element, props, see);
+  const drawn = useItems(element, props, { range, isMoving });
+  return (
+    <div
+      class="virtual"
+      ref={element}
+      onScroll={() => {
+        moved();
+        see();
+      }}
+    >
+      <ul aria-label={label} style={{ height: `${count * rowHeight}px` }}>
+        {drawn}
+      </ul>
+      {children}
+    </div>
+  );
+}
 
+type Box = RefObject<HTMLDivElement | null>;
+
+interface Range {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** The rows to draw, and how to look again after the list was scrolled. Reports what may be in sight soon. */
+function useSeenRange(
+  element: Box,
+  { count, rowHeight, onEnd, onComing }: VirtualListProps,
+  isMoving: boolean,
+): { readonly range: Range; readonly see: () => void } {
+  const [range, setRange] = useState<Range>({ first: 0, end: 24 });
   const see = useCallback(() => {
     const box = element.current;
     if (box === null) return;
@@ -69,9 +89,8 @@ export function VirtualList({
     // The same number at every position, so that half a row creates or removes no item.
     const end = first + Math.ceil(box.clientHeight / rowHeight) + 1 + 2 * beyondRows;
     setRange((current) => (current.first === first && current.end === end ? current : { first, end }));
-  }, [rowHeight]);
-  const { isMoving, moved } = useMovement();
-  const foresee = useLatest(({ first, end }: typeof range) =>
+  }, [element, rowHeight]);
+  const foresee = useLatest(({ first, end }: Range) =>
     onComing?.({ first: Math.max(0, first - comingRows), end: Math.min(count, end + comingRows) }),
   );
   useEffect(() => {
@@ -85,13 +104,19 @@ export function VirtualList({
     const observer = new ResizeObserver(see);
     observer.observe(box);
     return () => observer.disconnect();
-  }, [see]);
+  }, [element, see]);
   /** The number of rows when the last of them may be seen: another one is another end. */
   const endAt = range.end >= count ? count : undefined;
   const reachEnd = useLatest(() => onEnd?.());
   useEffect(() => {
     if (endAt !== undefined) reachEnd();
   }, [endAt]);
+  return { range, see };
+}
+
+/** Scrolls a row into view and gives it the focus, as soon as it is drawn. */
+function useFocusRow(element: Box, { count, rowHeight, handle }: VirtualListProps, see: () => void): void {
+  const wanted = useRef<number | undefined>(undefined);
   useLayoutEffect(() => {
     const row =
       wanted.current === undefined
@@ -119,9 +144,18 @@ export function VirtualList({
         row.querySelector<HTMLElement>('a, button')?.focus({ preventScroll: true });
       },
     }),
-    [count, rowHeight, see],
+    [element, count, rowHeight, see],
   );
+}
 
+/** The drawn rows, in the order of their elements. */
+function useItems(
+  element: Box,
+  { count, rowHeight, keyOf, indexOf, render }: VirtualListProps,
+  { range, isMoving }: { readonly range: Range; readonly isMoving: boolean },
+): readonly JSX.Element[] {
+  const slots = useRef(new Slots()).current;
+  const items = useRef(new Map<number, Item>()).current;
   const first = Math.min(range.first, Math.max(0, count - 1));
   const end = Math.min(count, Math.max(range.end, first));
   const rows: Wanted[] = [];
@@ -171,21 +205,7 @@ export function VirtualList({
   const drawn = slots.drawn.map(itemOf);
   if (items.size > drawn.length)
     for (const slot of items.keys()) if (!slots.drawn.some((one) => one.slot === slot)) items.delete(slot);
-  return (
-    <div
-      class="virtual"
-      ref={element}
-      onScroll={() => {
-        moved();
-        see();
-      }}
-    >
-      <ul aria-label={label} style={{ height: `${count * rowHeight}px` }}>
-        {drawn}
-      </ul>
-      {children}
-    </div>
-  );
+  return drawn;
 }
 
 /** True from the call of `moved` until scrolling stops. */

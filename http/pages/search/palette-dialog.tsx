@@ -24,19 +24,39 @@ import { findContacts, findConversations, isSearchable, useSearch } from './resu
 
 const foundRows = 6;
 
-export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const [typed, setTyped] = useState('');
-  /** Undefined: the first. Later results must not change what is chosen. */
-  const [chosenId, setChosenId] = useState<string | undefined>(undefined);
-  const list = useRef<HTMLDivElement>(null);
-  const id = useId();
-  const text = typed.trim();
-  const found = useSearch(isSearchable(text) && text.length > 1 ? text : '', (signal) =>
+interface PaletteProps {
+  readonly onClose: () => void;
+}
+
+interface PaletteState {
+  readonly typed: string;
+  readonly text: string;
+  readonly found: ReturnType<typeof useFound>;
+  readonly groups: readonly EntryGroup[];
+  /** All entries of the groups, in order. */
+  readonly entries: readonly Entry[];
+  /** The index of the chosen entry; -1 if there is none. */
+  readonly current: number;
+  type(typed: string): void;
+  choose(index: number): void;
+  run(entry: Entry | undefined): void;
+}
+
+function useFound(text: string) {
+  return useSearch(isSearchable(text) && text.length > 1 ? text : '', (signal) =>
     Promise.all([
       findConversations({ q: text.slice(0, 200), limit: foundRows, signal }),
       findContacts(text.slice(0, 200), foundRows, signal),
     ]).then(([answer, contacts]) => ({ ...answer, contacts })),
   );
+}
+
+function usePalette({ onClose }: PaletteProps): PaletteState {
+  const [typed, setTyped] = useState('');
+  /** Undefined: the first. Later results must not change what is chosen. */
+  const [chosenId, setChosenId] = useState<string | undefined>(undefined);
+  const text = typed.trim();
+  const found = useFound(text);
 
   const groups: readonly EntryGroup[] = [
     ...commandEntries(text, commands.value),
@@ -54,11 +74,6 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
   const current = place < 0 ? Math.min(0, entries.length - 1) : place;
   const choose = (index: number): void => setChosenId(entries[index]?.id);
 
-  // The chosen entry is another one, or has moved.
-  useEffect(() => {
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
-  }, [current, entries.length]);
-
   // The closing dialog returns the focus first; the entry may move it after that.
   const run = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
@@ -66,23 +81,34 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
     setTimeout(() => ('href' in entry ? navigate(entry.href) : entry.run()));
   };
 
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.isComposing) return;
-    const last = entries.length - 1;
-    const to = {
-      ArrowDown: current === last ? 0 : current + 1,
-      ArrowUp: current <= 0 ? last : current - 1,
-      PageDown: Math.min(last, current + 8),
-      PageUp: Math.max(0, current - 8),
-    }[event.key];
-    if (event.key === 'Enter') run(entries[current]);
-    else if (to !== undefined) choose(to);
-    else return;
-    event.preventDefault();
+  return {
+    typed,
+    text,
+    found,
+    groups,
+    entries,
+    current,
+    type: (next) => {
+      setTyped(next);
+      if (next.trim() !== text) setChosenId(undefined);
+    },
+    choose,
+    run,
   };
+}
+
+export function PaletteDialog(props: PaletteProps): JSX.Element {
+  const palette = usePalette(props);
+  const { typed, text, found, groups, entries, current } = palette;
+  const list = useRef<HTMLDivElement>(null);
+  const id = useId();
+  // The chosen entry is another one, or has moved.
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [current, entries.length]);
 
   return (
-    <Dialog title="Find a command, a conversation or a person" bare onClose={onClose}>
+    <Dialog title="Find a command, a conversation or a person" bare onClose={props.onClose}>
       <div class="palette">
         <div class="palette-field">
           <Icon name="search" />
@@ -100,12 +126,8 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
             maxLength={200}
             autofocus
             value={typed}
-            onInput={(event) => {
-              const next = event.currentTarget.value;
-              setTyped(next);
-              if (next.trim() !== text) setChosenId(undefined);
-            }}
-            onKeyDown={onKeyDown}
+            onInput={(event) => palette.type(event.currentTarget.value)}
+            onKeyDown={(event) => pressKey(event, palette)}
           />
           {found.asking && <span class="spinner soft" />}
         </div>
@@ -124,8 +146,8 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
                     text={text}
                     id={`${id}-${index}`}
                     isChosen={index === current}
-                    onPoint={() => choose(index)}
-                    onChoose={() => run(entry)}
+                    onPoint={() => palette.choose(index)}
+                    onChoose={() => palette.run(entry)}
                   />
                 );
               })}
@@ -144,6 +166,22 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
       </div>
     </Dialog>
   );
+}
+
+/** The arrows and the page keys move the choice, Enter runs it. */
+function pressKey(event: KeyboardEvent, { entries, current, choose, run }: PaletteState): void {
+  if (event.isComposing) return;
+  const last = entries.length - 1;
+  const to = {
+    ArrowDown: current === last ? 0 : current + 1,
+    ArrowUp: current <= 0 ? last : current - 1,
+    PageDown: Math.min(last, current + 8),
+    PageUp: Math.max(0, current - 8),
+  }[event.key];
+  if (event.key === 'Enter') run(entries[current]);
+  else if (to !== undefined) choose(to);
+  else return;
+  event.preventDefault();
 }
 
 interface RowProps {
