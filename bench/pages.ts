@@ -9,8 +9,8 @@ import { createIds } from '../engine/runtime/ids.ts';
 import { silentLog } from '../engine/runtime/log.ts';
 import { readConfig } from '../http/process/config.ts';
 import { type Running, serve } from '../http/serve.ts';
-import { insertConversation } from '../store/conversations/conversations.ts';
 import { insertMessage } from '../store/conversations/messages.ts';
+import { insertConversation, unsetConversation } from '../store/conversations/writes.ts';
 import { insertVisitor } from '../store/customers/visitors.ts';
 import { noBrowser, startBrowser } from '../test/support/chromium.ts';
 import { Api } from './api.ts';
@@ -248,6 +248,7 @@ function fill(running: Running, workspaceId: string): string {
       visitCount: 1,
     });
     insertConversation(db, {
+      ...unsetConversation,
       id,
       version: 1,
       channel: 'chat',

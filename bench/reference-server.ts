@@ -17,13 +17,10 @@ import { Checkpoints } from '../engine/runtime/checkpoints.ts';
 import { isoTime, systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import { Lane } from '../engine/runtime/lane.ts';
-import {
-  type ConversationRecord,
-  insertConversation,
-  touchConversation,
-} from '../store/conversations/conversations.ts';
+import { type ConversationRecord, touchConversation } from '../store/conversations/conversations.ts';
 import { queuePage } from '../store/conversations/lists.ts';
 import { insertMessage, type MessageRecord, messagesBefore } from '../store/conversations/messages.ts';
+import { insertConversation } from '../store/conversations/writes.ts';
 import { Database } from '../store/database.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { insertEvent } from '../store/runtime/events.ts';

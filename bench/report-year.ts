@@ -3,8 +3,9 @@
 
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
-import { type ConversationRecord, insertConversation } from '../store/conversations/conversations.ts';
+import type { ConversationRecord } from '../store/conversations/conversations.ts';
 import { insertMessage } from '../store/conversations/messages.ts';
+import { insertConversation } from '../store/conversations/writes.ts';
 import { insertContact } from '../store/customers/contacts.ts';
 import { insertVisitor } from '../store/customers/visitors.ts';
 import { Database } from '../store/database.ts';

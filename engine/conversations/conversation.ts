@@ -5,10 +5,10 @@ import {
   type ConversationRecord,
   conversationIdsOfVisitor,
   findConversation,
-  type Handshake,
-  insertConversation,
-  updateConversation,
 } from '../../store/conversations/conversations.ts';
+import { ConversationView } from '../../store/conversations/records.ts';
+import { insertConversation, unsetConversation, updateConversation } from '../../store/conversations/writes.ts';
+import { viewer } from '../../store/record.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
 import { type ConversationAudience, type EventOf, emit, events } from '../events.ts';
@@ -20,34 +20,6 @@ import { customerSees } from './customer-view.ts';
 
 export const conversationKind: ActorKind<ConversationRecord> = { name: 'conversation', load: findConversation };
 
-export interface ConversationView {
-  readonly id: string;
-  readonly version: number;
-  readonly channel: ConversationRecord['channel'];
-  readonly status: ConversationRecord['status'];
-  readonly subject: string | null;
-  readonly ticketNumber: number | null;
-  readonly siteId: string | null;
-  readonly visitorId: string | null;
-  readonly contactId: string | null;
-  readonly departmentId: string | null;
-  readonly assignedAgentId: string | null;
-  readonly tags: readonly string[];
-  readonly handshake: Handshake | null;
-  readonly copiedTo: readonly string[];
-  readonly rating: number | null;
-  readonly ratingComment: string | null;
-  readonly preview: string | null;
-  readonly lastMessageAt: string | null;
-  readonly lastCustomerMessageAt: string | null;
-  readonly agentsReadUpTo: string | null;
-  readonly firstResponseAt: string | null;
-  readonly solvedAt: string | null;
-  readonly closedAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
 declare module '../events.ts' {
   interface EventRecords {
     readonly conversation: ConversationView;
@@ -55,35 +27,7 @@ declare module '../events.ts' {
 }
 
 /** The record as agents see it (decisions 4.5). */
-export function conversationView(conversation: ConversationRecord): ConversationView {
-  return {
-    id: conversation.id,
-    version: conversation.version,
-    channel: conversation.channel,
-    status: conversation.status,
-    subject: conversation.subject,
-    ticketNumber: conversation.ticketNumber,
-    siteId: conversation.siteId,
-    visitorId: conversation.visitorId,
-    contactId: conversation.contactId,
-    departmentId: conversation.departmentId,
-    assignedAgentId: conversation.assignedAgentId,
-    tags: conversation.tags,
-    handshake: conversation.handshake,
-    copiedTo: conversation.copiedTo,
-    rating: conversation.rating,
-    ratingComment: conversation.ratingComment,
-    preview: conversation.preview,
-    lastMessageAt: conversation.lastMessageAt,
-    lastCustomerMessageAt: conversation.lastCustomerMessageAt,
-    agentsReadUpTo: conversation.agentsReadUpTo,
-    firstResponseAt: conversation.firstResponseAt,
-    solvedAt: conversation.solvedAt,
-    closedAt: conversation.closedAt,
-    createdAt: conversation.createdAt,
-    updatedAt: conversation.updatedAt,
-  };
-}
+export const conversationView = viewer(ConversationView);
 
 export function audienceOf(
   conversation: ConversationRecord,
@@ -145,30 +89,10 @@ export function newConversation(
     Partial<ConversationRecord>,
 ): ConversationRecord {
   return {
+    ...unsetConversation,
     id: ctx.ids.uuid(),
     version: 1,
     status: 'open',
-    subject: null,
-    ticketNumber: null,
-    assignedAgentId: null,
-    routedAt: null,
-    notToAgentIds: [],
-    tags: [],
-    handshake: null,
-    copiedTo: [],
-    rating: null,
-    ratingComment: null,
-    ratedAgentId: null,
-    preview: null,
-    lastMessageAt: null,
-    firstResponseAt: null,
-    firstResponderId: null,
-    solvedAt: null,
-    closedAt: null,
-    lastLineAt: null,
-    lastCustomerMessageAt: null,
-    agentsReadUpTo: null,
-    customerReadUpTo: null,
     createdAt: ctx.at,
     updatedAt: ctx.at,
     ...fields,

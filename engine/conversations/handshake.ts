@@ -2,6 +2,7 @@
 // with force or to a department. Specification 3, decisions 4.5.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import type { ConversationView } from '../../store/conversations/records.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { handshakeMs } from '../constants.ts';
 import { refuse } from '../errors.ts';
@@ -15,13 +16,7 @@ import { deadline } from '../runtime/kinds.ts';
 import { isSenior, worksIn } from '../workspace/access.ts';
 import { isActive, noteAssignment, requireAgent, theRoster } from '../workspace/roster.ts';
 import { requireCallHolder } from './call.ts';
-import {
-  type ConversationView,
-  changeConversation,
-  conversationKind,
-  conversationView,
-  requireReachable,
-} from './conversation.ts';
+import { changeConversation, conversationKind, conversationView, requireReachable } from './conversation.ts';
 import { appendSystemLine } from './messages.ts';
 import { handCall, requireSilent, ringAgain, wouldBeInTwoCalls } from './ringing.ts';
 import { drainQueue, routeChat } from './routing.ts';

@@ -1,6 +1,7 @@
 // Lists of conversations for the inbox, and tags. Decisions 4.5.
 
 import { type QueueFilter, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
+import type { ConversationView } from '../../store/conversations/records.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import { distinctNames } from '../../store/folding.ts';
 import { isBlank, oneLine } from '../lines.ts';
@@ -8,7 +9,7 @@ import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
 import { callingAgent, reachOf } from '../workspace/access.ts';
-import { type ConversationView, changeConversation, conversationView, requireReachable } from './conversation.ts';
+import { changeConversation, conversationView, requireReachable } from './conversation.ts';
 
 /** Open and pending conversations that the agent may see, newest first. */
 export function listQueue(

@@ -13,6 +13,7 @@ import {
   type Threading,
   unmarkRead,
 } from '../../store/conversations/messages.ts';
+import type { ConversationView } from '../../store/conversations/records.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { previewChars } from '../constants.ts';
 import { refuse } from '../errors.ts';
@@ -26,7 +27,6 @@ import { firstChars, htmlOf } from '../text.ts';
 import { type NamedFile, noteNamed } from './attachments.ts';
 import {
   audienceOf,
-  type ConversationView,
   changeConversation,
   conversationKind,
   conversationView,

@@ -1,6 +1,7 @@
 // The status machine of conversations: chats, tickets and calls. Specification 3.
 
 import type { ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
+import type { ConversationView } from '../../store/conversations/records.ts';
 import { deadlineSubjectsAfter } from '../../store/runtime/deadlines.ts';
 import { refuse } from '../errors.ts';
 import { command } from '../runtime/command.ts';
@@ -13,7 +14,6 @@ import { theWorkspace } from '../workspace/workspace.ts';
 import { emitCall, endCallOf, requireCallHolder } from './call.ts';
 import {
   type ConversationChanges,
-  type ConversationView,
   changeConversation,
   conversationKind,
   conversationView,

@@ -2,6 +2,7 @@
 // calls. Decisions, "Taking".
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import type { ConversationView } from '../../store/conversations/records.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
 import { requireVersion } from '../preconditions.ts';
@@ -11,13 +12,7 @@ import { isSenior } from '../workspace/access.ts';
 import { noteAssignment, theRoster } from '../workspace/roster.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 import { requireCallHolder } from './call.ts';
-import {
-  type ConversationView,
-  changeConversation,
-  conversationKind,
-  conversationView,
-  requireReachable,
-} from './conversation.ts';
+import { changeConversation, conversationKind, conversationView, requireReachable } from './conversation.ts';
 import { endHandshake, handshakeDeadline } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
 import { requireSilent, ringAgain } from './ringing.ts';

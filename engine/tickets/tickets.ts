@@ -2,15 +2,10 @@
 // Numbered without gaps, because the number is taken in the transaction that writes the ticket. Specification 4.6.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import type { ConversationView } from '../../store/conversations/records.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
 import { findOldestSite } from '../../store/workspace/sites.ts';
-import {
-  addConversation,
-  type ConversationView,
-  conversationKind,
-  conversationView,
-  newConversation,
-} from '../conversations/conversation.ts';
+import { addConversation, conversationKind, conversationView, newConversation } from '../conversations/conversation.ts';
 import { appendMessage } from '../conversations/messages.ts';
 import { countTicket } from '../customers/visitor-bounds.ts';
 import { callingVisitor, nameSelf, visitorOfAddress } from '../customers/visitors.ts';

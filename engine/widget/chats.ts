@@ -3,6 +3,7 @@
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { findCurrentConversation, newestConversationsOfVisitor } from '../../store/conversations/conversations.ts';
 import { findMessage, lastAgentIn, type MessageRecord } from '../../store/conversations/messages.ts';
+import type { CustomerConversation } from '../../store/conversations/records.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
 import { type AttachmentInput, filesOf } from '../conversations/attachments.ts';
 import {
@@ -11,7 +12,7 @@ import {
   conversationKind,
   newConversation,
 } from '../conversations/conversation.ts';
-import { type CustomerConversation, customerConversation } from '../conversations/customer-view.ts';
+import { customerConversation } from '../conversations/customer-view.ts';
 import {
   appendMessage,
   appendServiceLine,

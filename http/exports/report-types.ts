@@ -1,6 +1,6 @@
 // All reports by path, with their queries and their table form: the one list behind the report routes and the exports.
 
-import { type ConversationView, conversationView } from '../../engine/conversations/conversation.ts';
+import { conversationView } from '../../engine/conversations/conversation.ts';
 import { refuseField } from '../../engine/errors.ts';
 import {
   byStatusReport,
@@ -19,6 +19,7 @@ import type { ReportFrame, ReportQuery } from '../../engine/reports/scope.ts';
 import { type Grant, isAllowed } from '../../engine/rights/scopes.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
+import type { ConversationView } from '../../store/conversations/records.ts';
 import type { ConversationNames, NamedConversation } from '../../store/reports/lists.ts';
 import type { Reader } from '../../workers/reader/reader.ts';
 import { leaverOf, RightsEnded } from '../schemas/scoped-members.ts';

@@ -2,10 +2,20 @@
 
 import Type, { type TNull, type TOptional, type TSchema, type TUnion } from 'typebox';
 import { linePattern, textPattern, visiblePattern } from '../../engine/lines.ts';
+import {
+  Channel,
+  ConversationStatus,
+  ConversationView,
+  CustomerConversation as CustomerView,
+  Handshake,
+} from '../../store/conversations/records.ts';
+import { Id, nullable, Time, Version } from '../../store/record.ts';
 import { worded } from './field-words.ts';
 import { behind } from './scoped-members.ts';
 
-export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export { Channel, ConversationStatus, Handshake } from '../../store/conversations/records.ts';
+export { Id, nullable, Time, Version } from '../../store/record.ts';
+
 type Clearable<Fields extends Record<string, TSchema>> = {
   [Name in keyof Fields]: TOptional<TUnion<[Fields[Name], TNull]>>;
 };
@@ -18,15 +28,12 @@ export function clearable<Fields extends Record<string, TSchema>>(fields: Fields
   ) as Clearable<Fields>;
 }
 
-export const Id = Type.String({ format: 'uuid' });
-export const Time = Type.String({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds.' });
 /** With non-ASCII letters before the @, mail only arrives if the servers on its way support SMTPUTF8 (RFC 6531). */
 export const Email = Type.String({
   format: 'idn-email',
   maxLength: 254,
   description: 'In any script; normalized to NFC, the domain in its DNS form.',
 });
-export const Version = Type.Integer({ minimum: 1, description: 'For optimistic locking.' });
 /** Accepts any number: one that never existed is stale like every other. */
 export const ExpectedVersion = Type.Integer({
   description: 'The version you read; returns 409 `stale_version` if the record has changed since.',
@@ -91,8 +98,6 @@ export const StatusSource = Type.Enum(['chosen', 'automatic'], {
     '`chosen` by the agent, or `automatic`: set by the service because the agent connected, disconnected or signed out.',
 });
 export const AgentChannel = Type.Enum(['chats', 'tickets', 'calls']);
-export const Channel = Type.Enum(['chat', 'ticket', 'call']);
-export const ConversationStatus = Type.Enum(['open', 'pending', 'solved', 'spam', 'closed']);
 export const InviteStatus = Type.Enum(['pending', 'joined', 'deactivated']);
 export const RequestedStatus = Type.Enum(['open', 'pending', 'solved', 'spam']);
 
@@ -131,52 +136,12 @@ export const Agent = Type.Object({
   createdAt: Time,
 });
 
-export const Handshake = Type.Object({
-  toAgentId: Id,
-  initiatedByAgentId: Id,
-  previousAgentId: nullable(Id),
-  note: nullable(Type.String()),
-  expiresAt: Time,
-});
-
+const { copiedTo, ratingComment, preview } = ConversationView.properties;
 export const Conversation = Type.Object({
-  id: Id,
-  version: Version,
-  channel: Channel,
-  status: ConversationStatus,
-  subject: nullable(Type.String()),
-  ticketNumber: nullable(Type.Integer()),
-  siteId: nullable(Id),
-  visitorId: nullable(Id),
-  contactId: nullable(Id),
-  departmentId: nullable(Id),
-  assignedAgentId: nullable(Id),
-  tags: Type.Array(Type.String()),
-  handshake: nullable(Handshake),
-  copiedTo: behind(
-    'visitors:read',
-    Type.Array(Type.String(), {
-      description:
-        "For a ticket: who receives its replies beside the customer, as named in the customer's last mail. " +
-        "A mail that failed its sender's DMARC, or that matched this ticket only by its subject, adds no one.",
-    }),
-  ),
-  rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
-  ratingComment: behind(
-    'messages:read',
-    nullable(Type.String({ description: "The customer's comment on the rating." })),
-  ),
-  preview: behind('messages:read', nullable(Type.String())),
-  lastMessageAt: nullable(Time),
-  lastCustomerMessageAt: nullable(Time),
-  agentsReadUpTo: nullable(
-    Type.String({ format: 'date-time', description: "The customer's messages after this time are unread." }),
-  ),
-  firstResponseAt: nullable(Time),
-  solvedAt: nullable(Time),
-  closedAt: nullable(Time),
-  createdAt: Time,
-  updatedAt: Time,
+  ...ConversationView.properties,
+  copiedTo: behind('visitors:read', copiedTo),
+  ratingComment: behind('messages:read', ratingComment),
+  preview: behind('messages:read', preview),
 });
 
 export const E164 = Type.String({
@@ -485,15 +450,8 @@ export const VisitorSelf = Type.Object({
   visitCount: Type.Integer(),
 });
 export const CustomerConversation = Type.Object({
-  id: Id,
-  channel: Channel,
-  status: ConversationStatus,
-  subject: nullable(Type.String()),
+  ...CustomerView.properties,
   rating: nullable(Type.Integer()),
-  preview: nullable(Type.String()),
-  lastMessageAt: nullable(Time),
-  createdAt: Time,
-  updatedAt: Time,
 });
 
 /** An event as sockets receive it. */

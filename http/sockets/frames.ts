@@ -1,7 +1,7 @@
 // Frames: an event as text for agents and for its customer, serialised at most once each; who may receive it; what a
 // session missed; and the parsing of client frames. Decisions 6.
 
-import { type ConversationView, conversationKind } from '../../engine/conversations/conversation.ts';
+import { conversationKind } from '../../engine/conversations/conversation.ts';
 import { customerConversation } from '../../engine/conversations/customer-view.ts';
 import { type Audience, recordIn } from '../../engine/events.ts';
 import type { PublishedEvent } from '../../engine/runtime/context.ts';
@@ -9,6 +9,7 @@ import type { Workspace } from '../../engine/runtime/workspace.ts';
 import { passesDepartment, reaches, worksIn } from '../../engine/workspace/access.ts';
 import { theRoster } from '../../engine/workspace/roster.ts';
 import { findConversation } from '../../store/conversations/conversations.ts';
+import type { ConversationView } from '../../store/conversations/records.ts';
 import { eventsBetween, eventsOfVisitorBetween, oldestSeq } from '../../store/runtime/events.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { JsonTooIntricate, parseJson } from '../pipeline/json.ts';

@@ -2,65 +2,12 @@
 
 import type { Database } from '../database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
+import type { RowOf } from '../table.ts';
+import type { Channel, ConversationRecord, ConversationStatus } from './records.ts';
 
-export type Channel = 'chat' | 'ticket' | 'call';
-export type ConversationStatus = 'open' | 'pending' | 'solved' | 'spam' | 'closed';
+export type { Channel, ConversationRecord, ConversationStatus, Handshake } from './records.ts';
 
-export interface Handshake {
-  readonly toAgentId: string;
-  readonly initiatedByAgentId: string;
-  readonly previousAgentId: string | null;
-  readonly note: string | null;
-  readonly expiresAt: string;
-}
-
-export interface ConversationRecord {
-  readonly id: string;
-  readonly version: number;
-  readonly channel: Channel;
-  readonly status: ConversationStatus;
-  readonly subject: string | null;
-  readonly ticketNumber: number | null;
-  readonly siteId: string | null;
-  readonly visitorId: string | null;
-  readonly contactId: string | null;
-  readonly departmentId: string | null;
-  readonly assignedAgentId: string | null;
-  /** When routing assigned it, until an agent writes. Null if it was assigned or taken by hand. */
-  readonly routedAt: string | null;
-  /** Agents that routing skips while it is unassigned: those who gave it back or moved it on. */
-  readonly notToAgentIds: readonly string[];
-  readonly tags: readonly string[];
-  readonly handshake: Handshake | null;
-  /** Of a ticket: further addresses that its answers are copied to. */
-  readonly copiedTo: readonly string[];
-  readonly rating: number | null;
-  readonly ratingComment: string | null;
-  /** The last agent to write before it was rated. */
-  readonly ratedAgentId: string | null;
-  readonly preview: string | null;
-  readonly lastMessageAt: string | null;
-  readonly firstResponseAt: string | null;
-  /** The agent who wrote that message or answered that call. */
-  readonly firstResponderId: string | null;
-  readonly solvedAt: string | null;
-  readonly closedAt: string | null;
-  /** The createdAt of its newest message of any kind, including system lines. */
-  readonly lastLineAt: string | null;
-  /** The createdAt of its customer's newest message. */
-  readonly lastCustomerMessageAt: string | null;
-  readonly agentsReadUpTo: string | null;
-  readonly customerReadUpTo: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-export type ConversationRow = Omit<ConversationRecord, 'notToAgentIds' | 'tags' | 'handshake' | 'copiedTo'> & {
-  notToAgentIds: string;
-  tags: string;
-  handshake: string | null;
-  copiedTo: string;
-};
+export type ConversationRow = RowOf<ConversationRecord>;
 
 /** The part of the workspace's conversations that a caller may see. Departments `null`: all. */
 export interface Reach {
@@ -91,16 +38,6 @@ export function conversationFromRow(row: ConversationRow): ConversationRecord {
   };
 }
 
-function toRow(conversation: ConversationRecord): ConversationRow {
-  return {
-    ...conversation,
-    notToAgentIds: toJson(conversation.notToAgentIds),
-    tags: toJson(conversation.tags),
-    handshake: toJsonOrNull(conversation.handshake),
-    copiedTo: toJson(conversation.copiedTo),
-  };
-}
-
 export function findConversation(db: Database, conversationId: string): ConversationRecord | undefined {
   const row = db.get<ConversationRow>('SELECT * FROM conversation WHERE id = ?', [conversationId]);
   return row && conversationFromRow(row);
@@ -113,33 +50,6 @@ export function findConversations(db: Database, conversationIds: readonly string
       toJson(conversationIds),
     ])
     .map(conversationFromRow);
-}
-
-/** Without the fields that routing, answers, copies or ratings set later. */
-export type NewConversation = Omit<
-  ConversationRecord,
-  'routedAt' | 'notToAgentIds' | 'copiedTo' | 'firstResponderId' | 'ratedAgentId'
->;
-
-export function insertConversation(db: Database, conversation: NewConversation): void {
-  db.run(
-    `INSERT INTO conversation (id, version, channel, status, subject, ticketNumber, siteId, visitorId, contactId, departmentId, assignedAgentId, tags, handshake, rating,
-       ratingComment, preview, lastMessageAt, firstResponseAt, solvedAt, closedAt, lastLineAt, lastCustomerMessageAt, agentsReadUpTo, customerReadUpTo, createdAt, updatedAt)
-     VALUES (@id, @version, @channel, @status, @subject, @ticketNumber, @siteId, @visitorId, @contactId, @departmentId, @assignedAgentId, @tags, @handshake, @rating,
-       @ratingComment, @preview, @lastMessageAt, @firstResponseAt, @solvedAt, @closedAt, @lastLineAt, @lastCustomerMessageAt, @agentsReadUpTo, @customerReadUpTo, @createdAt, @updatedAt)`,
-    { ...conversation, tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake) },
-  );
-}
-
-/** Writes every field that can change. */
-export function updateConversation(db: Database, conversation: ConversationRecord): void {
-  db.run(
-    `UPDATE conversation SET version = @version, status = @status, subject = @subject, contactId = @contactId, departmentId = @departmentId, assignedAgentId = @assignedAgentId,
-       routedAt = @routedAt, notToAgentIds = @notToAgentIds, tags = @tags, handshake = @handshake, copiedTo = @copiedTo, rating = @rating, ratingComment = @ratingComment, ratedAgentId = @ratedAgentId, preview = @preview, lastMessageAt = @lastMessageAt,
-       firstResponseAt = @firstResponseAt, firstResponderId = @firstResponderId, solvedAt = @solvedAt, closedAt = @closedAt, lastLineAt = @lastLineAt, lastCustomerMessageAt = @lastCustomerMessageAt, agentsReadUpTo = @agentsReadUpTo, customerReadUpTo = @customerReadUpTo,
-       updatedAt = @updatedAt WHERE id = @id`,
-    { ...toRow(conversation) },
-  );
 }
 
 /**

@@ -11,7 +11,6 @@ import {
   conversationIdsOfDepartment,
   conversationIdsToReturn,
   findLongestWaitingChat,
-  insertConversation,
   openChatsByAgent,
   type Reach,
 } from '../../store/conversations/conversations.ts';
@@ -150,6 +149,18 @@ function aConversation(random: Random, number: number): ConversationRecord {
   };
 }
 
+/** Some files here are older than these columns. */
+const younger: readonly string[] = ['routedAt', 'notToAgentIds', 'copiedTo', 'firstResponderId', 'ratedAgentId'];
+
+function insert(db: Database, conversation: ConversationRecord): void {
+  const members = Object.entries(conversation).filter(([name]) => !younger.includes(name));
+  const values = members.map(([, value]) =>
+    typeof value === 'object' && value !== null ? JSON.stringify(value) : value,
+  );
+  const names = members.map(([name]) => name).join(', ');
+  db.run(`INSERT INTO conversation (${names}) VALUES (${members.map(() => '?').join(', ')})`, values);
+}
+
 /** The rule of engine/workspace/access.ts, implemented plainly. */
 function isWithin(reach: Reach, one: ConversationRecord): boolean {
   const passes =
@@ -235,7 +246,7 @@ function fill(
   const conversations = Array.from({ length: count }, (_, number) => aConversation(random, number));
   const numberOf = new Map<string, string>();
   for (const conversation of conversations) {
-    insertConversation(db, conversation);
+    insert(db, conversation);
     if (conversation.channel !== 'call') continue;
     const phoneNumberId = random.pick(numberIds);
     numberOf.set(conversation.id, phoneNumberId);

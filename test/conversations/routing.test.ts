@@ -1,10 +1,7 @@
 import t from 'tap';
 import { chooseAgent, freeAgents } from '../../engine/conversations/routing.ts';
-import {
-  type ConversationRecord,
-  findConversation,
-  insertConversation,
-} from '../../store/conversations/conversations.ts';
+import { type ConversationRecord, findConversation } from '../../store/conversations/conversations.ts';
+import { insertConversation } from '../../store/conversations/writes.ts';
 import type { Database } from '../../store/database.ts';
 import { foldConversation } from '../../store/reports/rollups.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';

@@ -2,8 +2,9 @@
 // change. There are enough messages that some are in the index's file, some in memory, and some not indexed yet.
 
 import t from 'tap';
-import { type ConversationRecord, insertConversation } from '../../store/conversations/conversations.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { insertMessage } from '../../store/conversations/messages.ts';
+import { insertConversation } from '../../store/conversations/writes.ts';
 import type { Database } from '../../store/database.ts';
 import { foldConversation } from '../../store/reports/rollups.ts';
 import { addThread } from '../support/conversations.ts';

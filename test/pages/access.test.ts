@@ -13,8 +13,9 @@ import { departments } from '../../http/pages/people.ts';
 import type { Agent, Conversation } from '../../http/pages/records.ts';
 import { me } from '../../http/pages/session.ts';
 import { startAll } from '../../http/pages/subscriptions.ts';
-import { type ConversationRecord, insertConversation } from '../../store/conversations/conversations.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { type QueueFilter, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
+import { insertConversation } from '../../store/conversations/writes.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { openDatabase } from '../support/reported-rows.ts';
 

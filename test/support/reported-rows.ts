@@ -4,11 +4,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type ConversationRecord,
-  insertConversation,
-  updateConversation,
-} from '../../store/conversations/conversations.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import { insertConversation, updateConversation } from '../../store/conversations/writes.ts';
 import { insertVisitor } from '../../store/customers/visitors.ts';
 import { Database } from '../../store/database.ts';
 import { type CompletionRecord, insertCompletion, insertGoal, markGoalDeleted } from '../../store/growth/goals.ts';
