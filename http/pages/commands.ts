@@ -1,6 +1,6 @@
-// Everything a person can do here, as commands: with a title for the palette and keys for those who have learned them.
-// A page adds its own while it is shown. Keys are one letter, two in a row ("g i"), or with a modifier ("mod+k", where
-// mod is Ctrl, or ⌘ on a Mac).
+// Everything a person can do here, as commands: with a title for the palette and optional shortcuts. A page adds its
+// own while it is shown. A shortcut is one letter, two in a row ("g i"), or has a modifier ("mod+k", where mod is Ctrl,
+// or ⌘ on a Mac).
 
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -8,22 +8,22 @@ import { useGiven } from './design/steady.ts';
 import { onWindow, type Stop } from './subscriptions.ts';
 
 export interface Command {
-  /** `noun.verb`, once on the page. */
+  /** `noun.verb`, unique on the page. */
   readonly id: string;
   readonly title: string;
-  /** What it belongs to, as a heading. */
+  /** The heading it is listed under. */
   readonly group: string;
-  /** Several are alternatives. */
+  /** Alternatives. */
   readonly keys?: readonly string[];
-  /** Words that find it beside its title. */
+  /** More words that find it. */
   readonly words?: string;
-  /** Works while a field has the focus, too. Keys with a modifier alone. */
+  /** Also works while a field has the focus. Only for shortcuts with a modifier. */
   readonly whileTyping?: boolean;
   readonly run: () => void;
 }
 
 const groups = signal<readonly (readonly Command[])[]>([]);
-/** Those that were added last come first, and win where keys are the same. */
+/** Later additions come first and win if shortcuts are the same. */
 export const commands = computed(() => groups.value.flat());
 
 /** Adds them until stopped. */
@@ -76,8 +76,8 @@ const named: Readonly<Record<string, string>> = { enter: 'Enter', escape: 'Esc',
 const lettersKey = 'switchboard.letterKeys';
 
 /**
- * Whether letters alone do something: who speaks to a computer, or brushes keys, turns that off (WCAG 2.2, 2.1.4). Keys
- * with a modifier always do.
+ * Single-letter shortcuts. They can be turned off for speech input and accidental key presses (WCAG 2.2, 2.1.4).
+ * Shortcuts with a modifier always work.
  */
 export const hasLetterKeys = signal(readLetterKeys());
 
@@ -95,7 +95,7 @@ export function setLetterKeys(on: boolean): void {
     if (on) localStorage.removeItem(lettersKey);
     else localStorage.setItem(lettersKey, 'off');
   } catch {
-    // Until the page is loaded again.
+    // Kept until the page is reloaded.
     return;
   }
 }
@@ -116,7 +116,7 @@ export function listenForKeys(): Stop {
     );
     const withKeys = (wanted: string): Command | undefined =>
       open.find((command) => command.keys?.includes(wanted) === true);
-    // What was begun is ended before a key that means something by itself.
+    // A started sequence takes precedence over a key of its own.
     const found = (sequence === undefined ? undefined : withKeys(sequence)) ?? withKeys(key);
     begun = found === undefined && !typing && key.length === 1 ? { key, at: performance.now() } : undefined;
     if (found === undefined) return;
@@ -128,9 +128,9 @@ export function listenForKeys(): Stop {
 function keyOf(event: KeyboardEvent): string {
   const key = event.key.toLowerCase();
   const mod = isMac ? event.metaKey : event.ctrlKey;
-  // The system's own: Ctrl+E on a Mac is no E.
+  // The system's own shortcuts: Ctrl+E on a Mac is not an E.
   const other = isMac ? event.ctrlKey : event.metaKey;
-  // A sign such as ? is made with Shift on many keyboards: the sign itself is what counts.
+  // Many keyboards need Shift for a sign such as ?, so only the sign counts.
   const shift = event.shiftKey && (key.length > 1 || /[a-z]/.test(key));
   return `${other ? 'other+' : ''}${mod ? 'mod+' : ''}${event.altKey ? 'alt+' : ''}${shift ? 'shift+' : ''}${key}`;
 }

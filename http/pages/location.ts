@@ -1,5 +1,5 @@
-// Where the reader is: the address bar as signals, and the ways to change it. Links are ordinary links; a click on one
-// of ours changes the page without loading it again.
+// The address bar as signals, and functions to change it. Links are ordinary links; a click on one of ours changes the
+// page without a reload.
 
 import { computed, signal } from '@preact/signals';
 import { pageAt } from './paths.ts';
@@ -13,7 +13,7 @@ function here(): string {
 
 export const path = computed(() => new URL(address.value, location.origin).pathname);
 export const query = computed(() => new URL(address.value, location.origin).searchParams);
-/** Undefined at an address without a page. */
+/** Undefined for an address without a page. */
 export const match = computed(() => pageAt(path.value));
 
 export function navigate(to: string, options: { readonly replace?: boolean } = {}): void {
@@ -22,12 +22,12 @@ export function navigate(to: string, options: { readonly replace?: boolean } = {
     if (options.replace === true) history.replaceState(null, '', to);
     else history.pushState(null, '', to);
   } catch {
-    // Browsers take only so many changes in a time, as of a search while it is typed: the bar follows with a later one.
+    // Browsers limit the rate of changes, for example while a search is typed; a later change updates the bar.
   }
   address.value = to.split('#')[0] ?? to;
 }
 
-/** Changes parts of the query and keeps the rest; undefined takes one away. Leaves no step to go back to. */
+/** Changes parts of the query and keeps the rest; undefined removes one. Adds no history entry. */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
   const next = new URLSearchParams(query.value);
   for (const [name, value] of Object.entries(changes)) {

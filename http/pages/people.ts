@@ -10,7 +10,7 @@ import { type Stop, stopAll } from './subscriptions.ts';
 
 export const agents = signal<ReadonlyMap<string, Agent>>(new Map());
 export const departments = signal<ReadonlyMap<string, Department>>(new Map());
-/** Why they could not be read, while they could not. */
+/** Why they could not be loaded, while they could not. */
 export const peopleFailure = signal<unknown>(undefined);
 export const joinedAgents = computed(() =>
   [...agents.value.values()]

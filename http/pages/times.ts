@@ -35,7 +35,7 @@ const dayAndYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: '
 const longDay = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 
-/** "now", "4 min", "14:05", "Tue", "3 Mar", "3 Mar 2024": as short as tells it apart. */
+/** "now", "4 min", "14:05", "Tue", "3 Mar", "3 Mar 2024": the shortest unambiguous form. */
 export function shortTime(at: string): string {
   const age = now.value - Date.parse(at);
   if (age < minuteMs) return 'now';
@@ -58,20 +58,20 @@ export function clockTime(at: string): string {
   return clock.format(new Date(at));
 }
 
-/** "3 Mar", with the year when it is another than this one. */
+/** "3 Mar", with the year if it is not the present one. */
 export function dayOf(at: string): string {
   const date = new Date(at);
   return (date.getFullYear() === new Date(now.value).getFullYear() ? day : dayAndYear).format(date);
 }
 
-/** "Today", "Yesterday", "Tuesday, 3 March 2026": a heading over what was said that day. */
+/** "Today", "Yesterday", "Tuesday, 3 March 2026": the heading of a day's messages. */
 export function dayHeading(at: string): string {
   if (isSameDay(at, now.value)) return 'Today';
   if (isSameDay(at, now.value - dayMs)) return 'Yesterday';
   return longDay.format(new Date(at));
 }
 
-/** With everything, zone included: what is shown on hover. */
+/** The complete time with its zone, shown on hover. */
 export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }
@@ -89,7 +89,7 @@ export function durationOf(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/** "42 s", "12 min", "1 h 5 min", "3 d 2 h": of a response, where seconds stop mattering after a minute. */
+/** "42 s", "12 min", "1 h 5 min", "3 d 2 h": for response times, where seconds do not matter after a minute. */
 export function spanOf(seconds: number): string {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
@@ -107,10 +107,7 @@ export function sizeOf(bytes: number): string {
   return `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/**
- * Cents as an amount, in US dollars unless another currency is given. They are the smallest unit there is of it, so
- * that yen have no hundredths.
- */
+/** The currency's smallest units as an amount, US dollars by default. Yen, for example, have no hundredths. */
 export function amountOf(cents: number, currency = 'USD'): string {
   const format = new Intl.NumberFormat(undefined, { style: 'currency', currency });
   return format.format(cents / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));

@@ -4,9 +4,9 @@ import { effect, signal } from '@preact/signals';
 import type { Stop } from './subscriptions.ts';
 
 const title = signal('Switchboard');
-/** Conversations of the agent's own with something unread; shown in the title and beside the inbox. */
+/** The agent's own conversations with unread messages; shown in the title and beside the inbox. */
 export const unreadCount = signal(0);
-/** What cannot wait, such as a ringing call; the newest is shown. */
+/** Urgent events, such as a ringing call; the newest is shown. */
 const alerts = signal<readonly { readonly text: string }[]>([]);
 
 /** Returns how to remove it. */

@@ -1,6 +1,5 @@
-// The calls that go on now, as far as who is signed in may see them: read once, then kept by what the socket says. What
-// rings here, what is offered here and what this agent is in are read from them. Never asks again by itself but after a
-// break.
+// The active calls that the agent may see: read once, then kept current by the socket. Ringing calls, calls offered to
+// the agent and its own call are derived from them. Reads again only after a break.
 
 import { computed, effect, signal } from '@preact/signals';
 import { call } from '../api.ts';
@@ -16,7 +15,7 @@ import { isLive } from './call-story.ts';
 export const liveCalls = signal<ReadonlyMap<string, Call>>(new Map());
 
 const ownId = computed(() => me.value?.agent.id);
-/** Whether there can be anything here for who is signed in. */
+/** Whether the agent works with calls. */
 export const worksWithCalls = computed(() => {
   const agent = me.value?.agent;
   return agent !== undefined && (agent.role === 'admin' || agent.channels.includes('calls'));
@@ -24,7 +23,7 @@ export const worksWithCalls = computed(() => {
 
 const inOrder = (calls: Iterable<Call>): Call[] => [...calls].sort((a, b) => a.createdAt.localeCompare(b.createdAt));
 
-/** The longest waiting first. */
+/** Longest waiting first. */
 export const ringingHere = computed(() =>
   inOrder(liveCalls.value.values()).filter(
     (one) => one.state === 'ringing' && ownId.value !== undefined && one.ringingAgentIds.includes(ownId.value),
@@ -33,7 +32,7 @@ export const ringingHere = computed(() =>
 export const offeredHere = computed(() =>
   inOrder(liveCalls.value.values()).filter((one) => one.handshake !== null && one.handshake.toAgentId === ownId.value),
 );
-/** Whom this agent is on the phone with. */
+/** The agent's own active call. */
 export const ownCall = computed(() =>
   inOrder(liveCalls.value.values()).find((one) => one.state !== 'ringing' && one.assignedAgentId === ownId.value),
 );
@@ -59,19 +58,16 @@ const conversationEvents = [
 type CallListener = (now: Call, before: Call | undefined) => void;
 const watchers = new Set<CallListener>();
 
-/** Calls `tell` with every call that changed, with what it was when it went on before. Answers how to stop. */
+/** Calls `tell` with every changed call, and its previous record if it was active. Returns a function that stops it. */
 export function onCall(tell: CallListener): () => void {
   watchers.add(tell);
   return () => void watchers.delete(tell);
 }
 
-/** Told of since the last question was asked: their answer is older. */
+/** Changed by events since the last request, whose answer is older. */
 let touched = new Set<string>();
 
-/**
- * How far each call has come that was told of, those that ended too: an answer may arrive after the events that
- * followed it.
- */
+/** The latest known state of each call, ended ones included: an answer may arrive after later events. */
 const reached = new Map<string, Reached>();
 const maxReached = 200;
 
@@ -87,13 +83,13 @@ const reachedBy = ({ version, updatedAt, events }: Call): Reached => ({
   eventCount: events.length,
 });
 
-/** None of them ever falls, and none alone says it all: a message leaves the version, a hold the time. */
+/** None of them ever decreases, and no single one is enough: a message keeps the version, a hold the time. */
 function isBefore(one: Reached, other: Reached): boolean {
   if (one.version !== other.version) return one.version < other.version;
   return one.updatedAt === other.updatedAt ? one.eventCount < other.eventCount : one.updatedAt < other.updatedAt;
 }
 
-/** Takes over what an answer or an event says of a call; an older one changes nothing. */
+/** Stores a call's record from an answer or an event; an older one is ignored. */
 export function keepCall(kept: Call): void {
   const known = reached.get(kept.id);
   if (known !== undefined && isBefore(reachedBy(kept), known)) return;
@@ -109,7 +105,7 @@ export function keepCall(kept: Call): void {
   for (const tell of watchers) tell(kept, before);
 }
 
-/** It went on where this agent may not follow, perhaps while nobody was told. */
+/** It left the agent's reach, perhaps without an event. */
 function forgetCall({ id }: Call): void {
   touched.add(id);
   const next = new Map(liveCalls.peek());
@@ -117,7 +113,7 @@ function forgetCall({ id }: Call): void {
   liveCalls.value = next;
 }
 
-/** What a conversation's own events say of the call that it is. */
+/** Applies the event of a conversation to its call. */
 export function withConversation(
   known: Call,
   { version, status, assignedAgentId, departmentId, contactId, visitorId, handshake, updatedAt }: Conversation,
@@ -126,7 +122,7 @@ export function withConversation(
 }
 
 function take({ type, data }: LiveEvent): void {
-  // As the sockets' document gives them.
+  // The data of these events, by the AsyncAPI document.
   if (callEvents.includes(type)) return keepCall((data as { call: Call }).call);
   const { conversation } = data as { conversation: Conversation };
   if (conversation.channel !== 'call') return;
@@ -174,7 +170,7 @@ async function readLive(): Promise<void> {
       ...told,
     ]);
   } catch (error) {
-    // A plan without calls has none that go on. Anything else is asked again when the connection is back.
+    // A plan without calls has no active ones. Any other failure is retried when the connection returns.
     failed = !(error instanceof ApiError && (error.status === 402 || error.status === 403));
   }
 }
@@ -183,7 +179,7 @@ async function readOne(conversationId: string): Promise<void> {
   try {
     keepCall(await call<Call>('GET', `/calls/${conversationId}`));
   } catch {
-    // What can no longer be read no longer concerns this agent.
+    // A call that can no longer be read no longer concerns this agent.
     return;
   }
 }

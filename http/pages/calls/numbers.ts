@@ -1,4 +1,5 @@
-// The workspace's phone numbers by id: which line a caller rang. Read once somebody who works with calls shows one.
+// The workspace's phone numbers by id: which line a caller rang. Read when an agent who works with calls is first shown
+// one.
 
 import { effect, signal } from '@preact/signals';
 import { token } from '../api.ts';
@@ -15,7 +16,7 @@ export interface PhoneNumber {
 
 export const numbers = signal<ReadonlyMap<string, PhoneNumber>>(new Map());
 let reading: Promise<void> | undefined;
-/** Not among those that were read: claimed since, or no longer to be read. Each is asked for once. */
+/** Missing in the last read: claimed since, or no longer readable. Each is requested once. */
 const unknown = new Set<string>();
 
 /** Forgets them when the agent signs out. */
@@ -28,7 +29,7 @@ export function startNumbers(): Stop {
   });
 }
 
-/** Where they cannot be read, the number itself is shown instead. */
+/** If they cannot be read, the number itself is shown instead. */
 export function readNumbers(): Promise<void> {
   if (!worksWithCalls.peek()) return Promise.resolve();
   reading ??= readAll<PhoneNumber>('/phone-numbers', 'numbers').then(
@@ -42,7 +43,7 @@ export function readNumbers(): Promise<void> {
   return reading;
 }
 
-/** For a line that somebody calls: reads them again where it is new. */
+/** For a line that rings: reads them again if it is new. */
 export function readNumber(phoneNumberId: string): void {
   if (numbers.peek().has(phoneNumberId) || unknown.has(phoneNumberId) || reading === undefined) return;
   unknown.add(phoneNumberId);
@@ -53,7 +54,7 @@ export function readNumber(phoneNumberId: string): void {
   });
 }
 
-/** What the line is called, else its number. */
+/** The line's name, or its number. */
 export function lineOf({ phoneNumberId, toE164 }: { readonly phoneNumberId: string; readonly toE164: string }): string {
   return numbers.value.get(phoneNumberId)?.displayName ?? spacedNumber(toE164);
 }

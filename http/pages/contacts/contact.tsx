@@ -47,7 +47,7 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
       onEvent(
         ['conversation.created', 'conversation.updated', 'conversation.closed', 'assignment.accepted'],
         ({ data }) => {
-          // The event's data, as the sockets' document gives it.
+          // The data of this event, by the AsyncAPI document.
           if ((data as { conversation: Conversation }).conversation.contactId === contactId) reload();
         },
       ),

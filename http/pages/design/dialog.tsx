@@ -10,13 +10,13 @@ import { TextField } from './field.tsx';
 interface DialogProps {
   readonly title: string;
   readonly wide?: boolean;
-  /** Its title is read aloud alone, and it has no button to close: for what is a single field. */
+  /** Its title is only announced, and there is no button to close it: for a dialog of a single field. */
   readonly bare?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** Open for as long as it is drawn. */
+/** Open while it is drawn. */
 export function Dialog({ title, wide = false, bare = false, onClose, children }: DialogProps): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -27,7 +27,7 @@ export function Dialog({ title, wide = false, bare = false, onClose, children }:
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
-      // What was deleted took the button along that asked for it: then the keyboard goes on at the page.
+      // Deleting may also have removed the button that opened it; the focus then goes to the page.
       requestAnimationFrame(() => {
         if (document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true });
       });
@@ -43,7 +43,7 @@ export function Dialog({ title, wide = false, bare = false, onClose, children }:
         onClose();
       }}
       onMouseDown={(event) => {
-        // A press beside it closes it, but never takes along what was typed in a form.
+        // A click beside it closes it, unless it contains a form, whose text would be lost.
         if (event.target === event.currentTarget && event.currentTarget.querySelector('form') === null) onClose();
       }}
     >
@@ -67,13 +67,13 @@ interface ConfirmProps {
   readonly children: ComponentChildren;
   readonly action: string;
   readonly danger?: boolean;
-  /** What has to be typed first, where a click alone would be too easy. */
+  /** Text that must be typed first, if a click would be too easy. */
   readonly typed?: string;
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }
 
-/** Asks before what cannot be taken back. Stays open, and says why, when it fails. */
+/** Asks before an action that cannot be undone. If the action fails, it stays open and says why. */
 export function Confirm({
   title,
   children,

@@ -1,5 +1,5 @@
-// The files of what is being written, per conversation: those on their way and those that are there. They go on while
-// another conversation is looked at, and are found again on coming back; those that arrived are kept with the draft.
+// The files of unsent messages, by conversation: uploading and uploaded. Uploads continue while another conversation is
+// open; finished ones are kept with the draft.
 
 import { type Signal, signal } from '@preact/signals';
 import { token } from '../api.ts';
@@ -24,7 +24,7 @@ export function startComposedFiles(): Stop {
 export function filesOf(conversationId: string): ComposedFiles {
   let found = kept.get(conversationId);
   if (found === undefined) {
-    // What has no files is not remembered.
+    // Conversations without files are dropped.
     for (const [id, files] of kept) if (files.all.peek().length === 0) kept.delete(id);
     found = new ComposedFiles(draftOf(conversationId)?.attachments ?? []);
     kept.set(conversationId, found);
@@ -73,7 +73,7 @@ export class ComposedFiles {
     this.#begin(id, known.file);
   }
 
-  /** Stops it, too. */
+  /** Also cancels its upload. */
   remove(id: number): void {
     this.#given.get(id)?.abort.abort();
     this.#given.delete(id);

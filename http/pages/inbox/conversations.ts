@@ -32,17 +32,17 @@ const kept = new Map<string, Signal<Conversation | undefined>>();
 const followed = new Set<string>();
 const listeners = new Set<Listener>();
 
-/** Follows the signal of that conversation: undefined until it is known. */
+/** Subscribes to the conversation: undefined until it is known. */
 export function conversationOf(conversationId: string): Conversation | undefined {
   return signalOf(conversationId).value;
 }
 
-/** As it is known now. Follows nothing. */
+/** The known record, without subscribing. */
 export function peekConversation(conversationId: string): Conversation | undefined {
   return kept.get(conversationId)?.peek();
 }
 
-/** All that are known, in no order. Follows none of them. */
+/** All known records, in no order, without subscribing. */
 export function* knownConversations(): Generator<Conversation> {
   for (const one of kept.values()) {
     const conversation = one.peek();
@@ -166,7 +166,7 @@ export function startConversations(): Stop {
   ]);
 }
 
-/** The data of each event is as the sockets' document gives it. */
+/** The data of each event, by the AsyncAPI document. */
 function follow({ type, conversationId, data }: LiveEvent): void {
   if ('conversation' in data) remember((data as { conversation: Conversation }).conversation, { isTold: true });
   const known = conversationId == null ? undefined : kept.get(conversationId)?.peek();

@@ -18,7 +18,7 @@ const maxKept = 5000;
 
 const kept = new Map<string, Signal<Visitor | undefined>>();
 const followed = new Set<string>();
-/** Shown, and not read yet. */
+/** Shown, and not loaded yet. */
 const wanted = new Set<string>();
 /** May be shown soon. */
 const expected = new Set<string>();

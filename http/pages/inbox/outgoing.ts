@@ -13,7 +13,7 @@ import { onWindow, type Stop, stopAll } from '../subscriptions.ts';
 import { takeMessage, takeNote } from './threads.ts';
 import type { Outgoing } from './timeline.ts';
 
-/** In the order in which they were written. */
+/** In the order of writing. */
 export const outgoing = signal<readonly Outgoing[]>([]);
 
 const maxPauseMs = 10_000;

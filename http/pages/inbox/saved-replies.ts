@@ -1,5 +1,4 @@
-// Saved replies: read once, found by what is typed after a slash, and made into text with what they leave open filled
-// in.
+// Saved replies: loaded once, found by the text after a slash, inserted with their placeholders filled in.
 
 import { signal } from '@preact/signals';
 import { token } from '../api.ts';
@@ -16,7 +15,7 @@ export interface SavedReply {
   readonly channels: readonly ('chat' | 'ticket')[];
 }
 
-/** Undefined until they were read. */
+/** Undefined until they are loaded. */
 export const savedReplies = signal<readonly SavedReply[] | undefined>(undefined);
 /** They could not be read. The next letter after a slash tries again. */
 export const haveRepliesFailed = signal(false);
@@ -34,7 +33,7 @@ export function startSavedReplies(): Stop {
   });
 }
 
-/** Reads them, unless that was a moment ago. */
+/** Loads them, unless they were loaded a moment ago. */
 export function refreshSavedReplies(): void {
   if (Date.now() - readAtMs < freshMs) return;
   readAtMs = Date.now();
@@ -51,13 +50,13 @@ export function refreshSavedReplies(): void {
   );
 }
 
-/** The word before the caret, when it begins with a slash: where it begins, and what follows the slash. */
+/** The word before the caret if it begins with a slash: its start, and the text after the slash. */
 export function slashWord(text: string, caret: number): { readonly start: number; readonly word: string } | undefined {
   const match = /(?:^|\s)\/([^\s/]*)$/u.exec(text.slice(0, caret));
   return match === null ? undefined : { start: caret - (match[1]?.length ?? 0) - 1, word: match[1] ?? '' };
 }
 
-/** Those of the channel that a word meets: by shortcut first, then title, then body. */
+/** Those of the channel that match a word: by shortcut first, then title, then body. */
 export function findReplies(
   replies: readonly SavedReply[],
   { word, channel }: { readonly word: string; readonly channel: Conversation['channel'] },
@@ -81,11 +80,11 @@ export interface ReplyScene {
   readonly visitor: Pick<Visitor, 'name' | 'email'> | undefined;
   readonly agentName: string;
   readonly workspaceName: string;
-  /** Of a ticket. */
+  /** For a ticket. */
   readonly subject: string | null;
 }
 
-/** Fills in what the specification names (2, saved replies); anything else in braces stays as it is. */
+/** Fills in the placeholders of the specification (2, saved replies); other text in braces stays. */
 export function resolveReply(body: string, { visitor, agentName, workspaceName, subject }: ReplyScene): string {
   const name = visitor?.name?.trim() ?? '';
   const values = new Map([

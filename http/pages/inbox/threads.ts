@@ -15,9 +15,9 @@ export interface Thread {
   readonly conversationId: string;
   readonly messages: Signal<readonly Message[]>;
   readonly notes: Signal<readonly Note[]>;
-  /** Whether there is something before the first of `messages`. */
+  /** Whether there are messages before the first of `messages`. */
   readonly older: Signal<'unknown' | 'more' | 'reading' | 'none'>;
-  /** Why it could not be read, or read again. */
+  /** Why it could not be loaded, or loaded again. */
   readonly failure: Signal<unknown>;
 }
 
@@ -157,7 +157,7 @@ export function startThreads(): Stop {
         for (const thread of threads.values()) if (thread.failure.peek() !== undefined) void readNewest(thread);
       });
     }),
-    // The data of each event is as the sockets' document gives it.
+    // The data of each event, by the AsyncAPI document.
     onEvent(['message.created'], ({ data }) => takeMessage((data as { message: Message }).message)),
     onEvent(['message.updated'], ({ data }) => changeMessage((data as { message: Message }).message)),
     onEvent(['message.read'], ({ data }) => {

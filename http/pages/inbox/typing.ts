@@ -46,7 +46,7 @@ export function startTyping(): Stop {
   ]);
 }
 
-/** As the sockets' document gives it. */
+/** The data of this event, by the AsyncAPI document. */
 function show(typist: Typist): void {
   if (typist.senderId === me.peek()?.agent.id) return;
   const key = `${typist.conversationId} ${typist.senderId}`;

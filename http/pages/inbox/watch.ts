@@ -76,7 +76,7 @@ export function startWatching(): Stop {
       unreadCount.value = unreadOwn.value;
     }),
     onEvent(['message.created'], ({ data }) => {
-      // As the sockets' document gives it.
+      // The data of this event, by the AsyncAPI document.
       const { message } = data as { message: Message };
       if (message.senderType === 'visitor') notifyMessage(message).catch(() => undefined);
     }),

@@ -69,7 +69,7 @@ export function Reading({
 
 interface PagesProps<Row> {
   readonly of: PagedList<Row>;
-  /** Of what stands in its place while it is read. */
+  /** The number of lines of the placeholder. */
   readonly lines?: number;
   /** Shown if the list is empty. */
   readonly empty: JSX.Element;

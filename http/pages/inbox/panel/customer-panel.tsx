@@ -60,7 +60,7 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
 
   const { reload } = known;
   useEffect(() => onResync(reload), [reload]);
-  // Another of its conversations begins, or ends.
+  // Another conversation of the customer started or ended.
   useEffect(
     () =>
       onEvent(['conversation.created', 'conversation.closed', 'conversation.updated'], ({ conversationId, data }) => {
@@ -246,7 +246,7 @@ function Goals({ visitorId }: { readonly visitorId: string }): JSX.Element | nul
   useEffect(
     () =>
       onEvent(['goal.completed'], ({ data }) => {
-        // The event's data, as the sockets' document gives it.
+        // The data of this event, by the AsyncAPI document.
         if ((data as { completion: GoalCompletion }).completion.visitorId === visitorId) reload();
       }),
     [visitorId, reload],

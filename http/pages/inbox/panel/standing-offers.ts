@@ -22,7 +22,7 @@ export interface Offer {
 export type OfferStep = 'accept' | 'decline' | 'cancel';
 
 const offers = signal<ReadonlyMap<string, Offer>>(new Map());
-/** What is being answered right now, by conversation. */
+/** Answers in progress, by conversation. */
 export const answering = signal<ReadonlyMap<string, OfferStep>>(new Map());
 /** Ended from here, so no notice is needed. */
 const endedHere = new Set<string>();
@@ -49,7 +49,7 @@ function keep(conversation: Conversation): void {
     handshake.toAgentId !== handshake.initiatedByAgentId &&
     (handshake.toAgentId === own || handshake.initiatedByAgentId === own);
   if (!concerns || offers.peek().get(id)?.handshake.expiresAt === handshake.expiresAt) return;
-  // Another offer than the one that was answered here.
+  // A different offer than the one answered here.
   if (!answering.peek().has(id)) endedHere.delete(id);
   offers.value = new Map(offers.peek()).set(id, { conversationId: id, handshake });
 }
