@@ -31,7 +31,7 @@ t.test('while the turn is short, requests run immediately, in order', async (t) 
   for (const name of ['a1', 'b1', 'a2']) come(name.slice(0, 1), name, 3);
   t.same(done, ['a1', 'b1', 'a2']);
   turn();
-  t.ok(isOver(), 'and nobody is woken again for nothing');
+  t.ok(isOver(), 'and no one is woken again in vain');
   come('a', 'a3', 3);
   t.same(done.at(-1), 'a3', 'the next turn is a short one again');
 });
@@ -46,7 +46,7 @@ t.test('behind a long turn networks alternate, and the one that sends most waits
   turn();
   t.same(done.slice(3), ['f4', 'k1', 'l1', 'f5']);
   come('pat', 'p1', 1);
-  t.notOk(done.includes('p1'), 'who comes later does not overtake');
+  t.notOk(done.includes('p1'), 'later ones do not overtake');
   turn();
   t.same(done.slice(7), ['k2', 'f6', 'p1', 'f7']);
   for (let rounds = 0; !isOver(); rounds += 1) t.ok(rounds < 20 && (turn(), true));
@@ -63,7 +63,7 @@ t.test('a network can hold 32 MiB, all together 128, and released memory can be 
   t.equal(held.reserve('a', 32 * mebibyte), true);
   t.equal(held.reserve('a', 1), false);
   for (const network of ['b', 'c', 'd']) t.equal(held.reserve(network, 32 * mebibyte), true);
-  t.equal(held.reserve('e', 1), false, 'there is no room for anybody');
+  t.equal(held.reserve('e', 1), false, 'there is no room for anyone');
   held.release('a', 2);
   t.equal(held.reserve('e', 1), true);
   t.equal(held.reserve('a', 2), false);
@@ -74,7 +74,7 @@ t.test('a network can hold 32 MiB, all together 128, and released memory can be 
   room.releaseAll();
   room.releaseAll();
   t.equal(held.of('a'), 32 * mebibyte - 2);
-  t.equal(asked, 1, 'whose it is, is asked once');
+  t.equal(asked, 1, 'the network is looked up once');
   for (const network of ['b', 'c', 'd']) held.release(network, 32 * mebibyte);
   held.release('a', 32 * mebibyte - 2);
   held.release('e', 1);

@@ -165,7 +165,7 @@ t.test('phone numbers', async (t) => {
     t.match(
       await claim({ e164: alwaysTaken }),
       { status: 409, body: { error: 'number_taken' } },
-      'or by somebody outside, between search and claim',
+      'or by others outside, between search and claim',
     );
     t.match(
       await claim({ e164: alwaysTaken }, stranger.token),
@@ -338,7 +338,7 @@ t.test('phone numbers', async (t) => {
       ?.db.get<{ state: string }>(`SELECT state FROM outbox WHERE kind = 'carrier.release' AND subjectId = ?`, [
         line.id,
       ]);
-    t.equal(row?.state, 'sent', 'the carrier was told');
+    t.equal(row?.state, 'sent', 'the carrier was notified');
     t.equal((await claim({ e164: line.e164 }, stranger.token)).status, 201, 'another workspace has it now');
     t.equal((await claim({ e164: line.e164 })).status, 409);
   });
@@ -456,7 +456,7 @@ t.test("MAX_NUMBERS: limits a workspace's numbers, including released ones and c
   await service.stop();
   service = await startService(t, { dataDir, clock: service.clock, env: { MAX_NUMBERS: '1', RATE_LIMITS: 'off' } });
   t.equal((await claim(4, { ...owner, token })).status, 201, 'RATE_LIMITS=off lifts it');
-  t.equal((await service.get('/phone-numbers', token)).body.numbers.length, 3, 'who has more keeps them');
+  t.equal((await service.get('/phone-numbers', token)).body.numbers.length, 3, 'a workspace with more keeps them');
 });
 
 t.test('[providers] no carrier: 503 service_unavailable, and nothing is claimed', async (t) => {
@@ -509,14 +509,14 @@ t.test('[architecture] a crash between directory and workspace is settled at the
   const claim = async (e164: string) =>
     (await second.post('/phone-numbers', { e164, displayName: 'x', routingStrategy: 'all_agents' }, owner.token))
       .status;
-  t.equal(await claim(claimed.e164), 409, 'what the workspace has is its own');
+  t.equal(await claim(claimed.e164), 409, 'the workspace keeps its own');
   t.equal(
     (await deliver(second, released, { type: 'voicemail_left', callId })).status,
     200,
-    'what it gave up is remembered',
+    'released ones are remembered',
   );
   t.equal(await claim(released.e164), 201, 'and free');
-  t.equal(await claim('+14155550177'), 201, 'what was bought for nobody was given back');
+  t.equal(await claim('+14155550177'), 201, 'unclaimed purchases were released');
   t.equal(
     second.running.services.directory.db.get<{ count: number }>(
       'SELECT count(*) AS count FROM phoneNumber WHERE reservedAt IS NOT NULL',

@@ -1,7 +1,7 @@
-// What the inbox knows, against the real service and without a browser: answers that come late, in another order than
-// the events, or never; another tab; a sign-in that ends. What is on the screen is drawn from nothing else.
+// The inbox's state against the real service, without a browser: answers that are late, in another order than the
+// events, or lost; another tab; a sign-in that ends. The screen is drawn from this state only.
 
-// First, since the pages' modules look for a browser as they are loaded.
+// First, since the pages' modules need a browser's globals when they load.
 import './browser-parts.ts';
 
 import { effect } from '@preact/signals';
@@ -49,11 +49,11 @@ import {
   visit,
 } from './browser-parts.ts';
 
-t.test('what the inbox knows', async (t) => {
+t.test("the inbox's state", async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const ann = await service.agent(owner, { name: 'Ann' });
-  // The pauses before something is sent again, and how long a connection is given to answer.
+  // The delays before retries, and the time a connection has to answer.
   for (const ms of [500, 1000, 5000]) hurry(ms);
   visit(service.url);
   let stop = startAll([startPages, startInbox, startWatching]);
@@ -88,7 +88,7 @@ t.test('what the inbox knows', async (t) => {
     await until(() => threadOf(id).older.value !== 'unknown');
   };
 
-  t.test('a note, a message and a mark that are told while an older answer is on its way stay', async (t) => {
+  t.test('a note, a message and a mark that arrive before an older answer stay', async (t) => {
     const { id, say } = await chat();
     const gone = (await service.post(`/conversations/${id}/notes`, { body: 'Gone' }, owner.token)).body.note;
     const held = holdAnswers('GET', /\/(?:notes|messages)/, 2);
@@ -107,11 +107,11 @@ t.test('what the inbox knows', async (t) => {
       threadOf(id)
         .messages.value.filter(({ senderType }) => senderType === 'visitor')
         .every(({ readAt }) => readAt !== null),
-      'read, as it was told',
+      'read, by the event',
     );
   });
 
-  t.test('what became of a mail that was not read yet leaves no hole in what was said', async (t) => {
+  t.test('an update of a mail that is not loaded leaves no gap', async (t) => {
     const { id } = await chat('The first one');
     await Promise.all(
       Array.from({ length: 70 }, (_, count) =>
@@ -132,14 +132,14 @@ t.test('what the inbox knows', async (t) => {
     const again = (await service.post('/auth/login', { email: owner.email, password })).body.token;
     t.not(again, owner.token);
     keepToken(again);
-    t.equal(me.value, undefined, 'whoever it is, it is asked');
+    t.equal(me.value, undefined, 'the identity is requested again');
     await signIn(again);
     await until(() => listOf('all')?.indexOf(id) !== -1);
     t.ok(peekConversation(id));
     await signIn(owner.token);
   });
 
-  t.test('what is missed for good leaves no hole, whatever comes before the answer', async (t) => {
+  t.test('events lost for good leave no gap, whatever arrives before the answer', async (t) => {
     const { id, say } = await chat('The first one');
     await read(id);
     const held = holdAnswers('GET', /\/messages/);
@@ -150,7 +150,7 @@ t.test('what the inbox knows', async (t) => {
       ),
     );
     await until(() => bodies(id).length === 71);
-    // As if none of them had been told.
+    // As if none of the events had arrived.
     threadOf(id).messages.value = missed;
     const again = readNewest(threadOf(id));
     await held.arrived();
@@ -159,12 +159,12 @@ t.test('what the inbox knows', async (t) => {
     held.release();
     await again;
     const there = (await service.messages(id, owner.token)).map(({ body }) => body);
-    t.equal(threadOf(id).older.value, 'more', 'what is between is read by scrolling back');
+    t.equal(threadOf(id).older.value, 'more', 'the messages between load on scrolling back');
     t.strictSame(bodies(id), there.slice(-bodies(id).length), 'without a gap');
     t.equal(bodies(id).at(-1), 'Told before the answer');
   });
 
-  t.test('what could not be read again says so, and is read once the connection is back', async (t) => {
+  t.test('a failed reload says so, and is repeated once the connection is back', async (t) => {
     const { id } = await chat();
     await read(id);
     onRequest((request) =>
@@ -177,13 +177,13 @@ t.test('what the inbox knows', async (t) => {
     await readNewest(threadOf(id));
     onRequest(undefined);
     t.match(threadOf(id).failure.value, { status: 503 });
-    t.strictSame(bodies(id), ['Hello'], 'what was read stays');
+    t.strictSame(bodies(id), ['Hello'], 'the loaded ones stay');
     cutSocket();
     await until(() => isCutOff.value);
     await until(() => threadOf(id).failure.value === undefined && connection.value === 'live');
   });
 
-  t.test('[3] act() takes over what the service answers; what somebody else changed meanwhile is said', async (t) => {
+  t.test("[3] act() applies the service's answer; other agents' changes are reported", async (t) => {
     const { id } = await chat();
     const seen = await loadConversation(id);
     t.match(await act(id, 'status', { status: 'pending' }), { conversation: { id, status: 'pending' } });
@@ -209,7 +209,7 @@ t.test('what the inbox knows', async (t) => {
   });
 
   t.test(
-    'tags: shown at once and marked until they are there; what others did meanwhile stays; a refusal is taken back and told',
+    "tags: shown at once and marked until confirmed; others' changes stay; a refusal is reverted and reported",
     async (t) => {
       const { id } = await chat();
       await loadConversation(id);
@@ -237,7 +237,7 @@ t.test('what the inbox knows', async (t) => {
     },
   );
 
-  t.test('what comes while the service is asked to mark the rest as read is marked as well', async (t) => {
+  t.test('messages that arrive while the rest is being marked as read are marked, too', async (t) => {
     const { id, say } = await chat('One');
     await loadConversation(id);
     t.teardown(see(id));
@@ -252,7 +252,7 @@ t.test('what the inbox knows', async (t) => {
     t.notOk(isUnread(await loadConversation(id)));
   });
 
-  t.test('a note whose answer is lost, and that another tab sends, is there once', async (t) => {
+  t.test('a note whose answer is lost, and that another tab sends, is stored once', async (t) => {
     const { id } = await chat();
     await read(id);
     let lost = 0;
@@ -275,7 +275,7 @@ t.test('what the inbox knows', async (t) => {
     );
   });
 
-  t.test('what another tab sent or discarded does not wait here', async (t) => {
+  t.test('messages sent or discarded by another tab do not wait here', async (t) => {
     const { id } = await chat();
     onRequest((request) => (request.method === 'POST' ? Promise.reject(new TypeError('gone')) : request.send()));
     send({ conversationId: id, kind: 'message', body: 'Sent elsewhere', attachments: [] });
@@ -288,7 +288,7 @@ t.test('what the inbox knows', async (t) => {
   });
 
   t.test(
-    'a sign-in that ends in the middle: nothing is asked for without one, and what was written waits for its writer',
+    'a sign-in that ends in the middle: no calls without one, and unsent messages wait for their author',
     async (t) => {
       const { id } = await chat();
       let refused = 0;
@@ -320,7 +320,7 @@ t.test('what the inbox knows', async (t) => {
   );
 
   t.test(
-    'a connection that died unheard is given up as soon as somebody looks, and what was missed comes',
+    'a connection that died unnoticed is given up when the page becomes visible, and missed events arrive',
     async (t) => {
       const { id, say } = await chat();
       await read(id);
@@ -343,7 +343,7 @@ t.test('what the inbox knows', async (t) => {
     },
   );
 
-  t.test('what one listener cannot take is told to the others', async (t) => {
+  t.test("one listener's failure does not affect the others", async (t) => {
     const { id, say } = await chat();
     await read(id);
     tellPage({ type: 'something.new', seq: Number.MAX_SAFE_INTEGER - 10 });
@@ -355,7 +355,7 @@ t.test('what the inbox knows', async (t) => {
     await until(() => bodies(id).includes('After it'));
   });
 
-  t.test('a queue that could not be read whole is read on from where it failed', async (t) => {
+  t.test('loading the queue continues where it failed', async (t) => {
     const { id } = await chat('In the queue');
     onRequest((request) =>
       request.path.startsWith('/conversations/queue?limit=200')
@@ -374,32 +374,29 @@ t.test('what the inbox knows', async (t) => {
     await signIn(owner.token);
   });
 
-  t.test(
-    'nobody is called a former one before all were asked for; a department that was made since is found',
-    async (t) => {
-      const held = holdAnswers('GET', /^\/departments/);
-      keepToken(ann.token);
-      await held.arrived();
-      t.strictSame([agentName(owner.agentId), departmentName('x')], ['…', '…']);
-      held.release();
-      await signIn(owner.token);
-      t.strictSame([agentName(ann.agentId), agentName('x')], ['Ann', 'A former agent']);
-      const { body: made } = await service.post('/departments', { name: 'Made since' }, owner.token);
-      departmentName(made.id);
-      await until(() => departmentName(made.id) === 'Made since');
-      const { body: named } = await service.post(
-        '/departments',
-        { name: 'With Ann', memberIds: [ann.agentId] },
-        owner.token,
-      );
-      await until(() => departmentName(named.id) === 'With Ann');
-      await service.delete(`/departments/${named.id}`, owner.token);
-      await service.delete(`/departments/${made.id}`, owner.token);
-    },
-  );
+  t.test('no one is called a former agent before all are loaded; a department created since is found', async (t) => {
+    const held = holdAnswers('GET', /^\/departments/);
+    keepToken(ann.token);
+    await held.arrived();
+    t.strictSame([agentName(owner.agentId), departmentName('x')], ['…', '…']);
+    held.release();
+    await signIn(owner.token);
+    t.strictSame([agentName(ann.agentId), agentName('x')], ['Ann', 'A former agent']);
+    const { body: made } = await service.post('/departments', { name: 'Made since' }, owner.token);
+    departmentName(made.id);
+    await until(() => departmentName(made.id) === 'Made since');
+    const { body: named } = await service.post(
+      '/departments',
+      { name: 'With Ann', memberIds: [ann.agentId] },
+      owner.token,
+    );
+    await until(() => departmentName(named.id) === 'With Ann');
+    await service.delete(`/departments/${named.id}`, owner.token);
+    await service.delete(`/departments/${made.id}`, owner.token);
+  });
 
   t.test(
-    "who looks elsewhere is told of a message, by the customer's name; who looks at another tab is not, nor is anybody of what is not theirs",
+    "an agent who looks elsewhere is notified of a message, by the customer's name; one using another tab is not, nor of conversations that are not theirs",
     async (t) => {
       t.teardown(() => look(true));
       look(false);
@@ -436,7 +433,7 @@ t.test('what the inbox knows', async (t) => {
     },
   );
 
-  t.test('saved replies that could not be read say so, and are asked for with the next letter', async (t) => {
+  t.test('saved replies that failed to load say so, and load again with the next letter', async (t) => {
     await service.post('/saved-replies', { shortcut: '/hello', title: 'A greeting', body: 'Hello' }, owner.token);
     onRequest(() => Promise.reject(new TypeError('gone')));
     refreshSavedReplies();
@@ -451,7 +448,7 @@ t.test('what the inbox knows', async (t) => {
     );
   });
 
-  t.test('[3] who is given a conversation without being asked is told; who takes one knows it', async (t) => {
+  t.test('[3] an agent assigned a conversation by others is notified; one who takes it is not', async (t) => {
     const bob = await service.agent(owner, { name: 'Bob', role: 'supervisor' });
     const give = async (id: string) =>
       service.post(
@@ -483,7 +480,7 @@ t.test('what the inbox knows', async (t) => {
       desktop.splice(0).map(({ body }) => body),
       ['This conversation is yours now.'],
     );
-    t.equal(notices.value.length, 1, 'the given one alone');
+    t.equal(notices.value.length, 1, 'only the given one');
     t.match(notices.value[0], { kind: 'news', text: /^The conversation with .* is yours now\.$/ });
   });
 

@@ -368,7 +368,7 @@ t.test('[4.2] a receiver that does not take it', async (t) => {
     t.match(
       await service.post(`/webhooks/${id}/deliveries/${failed.id}/retry`, undefined, owner.token),
       { status: 200 },
-      'also what was taken',
+      'also removed ones',
     );
     await service.settled();
     t.same(receiver.received.slice(before).map(idOf), [failed.id, failed.id]);
@@ -380,7 +380,7 @@ t.test('[4.2] a receiver that does not take it', async (t) => {
     t.equal(
       (await service.post(`/webhooks/${other.id}/deliveries/${failed.id}/retry`, undefined, owner.token)).status,
       404,
-      'of another webhook it is none',
+      'it does not exist for another webhook',
     );
   });
 
@@ -395,11 +395,7 @@ t.test('[4.2] a receiver that does not take it', async (t) => {
     await service.settled();
     t.match((await deliveriesOf(service, owner.token, id))[0], { id: waiting.id, status: 'delivered', attempts: 2 });
     await service.pass(dayMs);
-    t.equal(
-      receiver.received.filter((one) => idOf(one) === waiting.id).length,
-      2,
-      'and not once more when its time comes',
-    );
+    t.equal(receiver.received.filter((one) => idOf(one) === waiting.id).length, 2, 'and not again when its time comes');
   });
 
   t.test('[4.2] only 2xx counts; redirects are not followed', async (t) => {
@@ -518,7 +514,7 @@ t.test("[4.2] a receiver that never answers holds up neither mail nor another wo
   t.match(await service.mail('new@example.com'), { subject: /^Join/ });
   await service.chat(other);
   await lively.count(1);
-  t.equal(silent.received.length, 4, 'which is asked on four connections at once, and no more');
+  t.equal(silent.received.length, 4, 'which gets four connections at once, and no more');
   await silent.goAway();
 });
 
