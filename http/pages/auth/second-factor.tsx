@@ -7,7 +7,7 @@ import { ApiError, messageOf } from '../api-error.ts';
 import { Button } from '../design/button.tsx';
 import { Banner } from '../design/feedback.tsx';
 import { TextField } from '../design/field.tsx';
-import { Form, useForm } from '../design/form.tsx';
+import { Form, type FormState, useForm } from '../design/form.tsx';
 import { hasPasskeys, type PasskeyOptions, signWithPasskey } from '../passkeys.ts';
 import type { SignedIn } from '../session.ts';
 import { Gate } from './gate.tsx';
@@ -27,16 +27,19 @@ export function questionIn(error: unknown): Question | undefined {
     : undefined;
 }
 
-export function SecondFactor({
-  question,
-  onPassed,
-  onAgain,
-}: {
-  readonly question: Question;
-  readonly onPassed: (signedIn: SignedIn) => void;
-  readonly onAgain: () => void;
-}): JSX.Element {
-  const { challenge, methods, passkey } = question;
+interface Passing {
+  readonly form: FormState<{ code: string }>;
+  /** A recovery code is asked for. */
+  readonly isRecovering: boolean;
+  /** A passkey is being used. */
+  readonly busy: boolean;
+  /** Why the passkey was not accepted. */
+  readonly failure: unknown;
+  passkeyInstead(): Promise<void>;
+  recover(on: boolean): void;
+}
+
+function usePassing({ challenge, methods, passkey }: Question, onPassed: (signedIn: SignedIn) => void): Passing {
   const [isRecovering, setRecovering] = useState(
     !methods.includes('totp') && !(methods.includes('passkey') && hasPasskeys),
   );
@@ -64,13 +67,27 @@ export function SecondFactor({
       setBusy(false);
     }
   };
-  const hasField = isRecovering || methods.includes('totp');
-  const hasOtherWay = methods.includes('totp') || (passkey !== null && hasPasskeys);
   const recover = (on: boolean): void => {
     setRecovering(on);
     setFailure(undefined);
     form.reset({ code: '' });
   };
+  return { form, isRecovering, busy, failure, passkeyInstead, recover };
+}
+
+export function SecondFactor({
+  question,
+  onPassed,
+  onAgain,
+}: {
+  readonly question: Question;
+  readonly onPassed: (signedIn: SignedIn) => void;
+  readonly onAgain: () => void;
+}): JSX.Element {
+  const { methods, passkey } = question;
+  const { form, isRecovering, busy, failure, passkeyInstead, recover } = usePassing(question, onPassed);
+  const hasField = isRecovering || methods.includes('totp');
+  const hasOtherWay = methods.includes('totp') || (passkey !== null && hasPasskeys);
   return (
     <Gate
       title="One more step"
@@ -97,36 +114,7 @@ export function SecondFactor({
             </Button>
           }
         >
-          {isRecovering ? (
-            <TextField
-              key="recovery"
-              label="Recovery code"
-              required
-              autofocus
-              autocomplete="off"
-              spellcheck={false}
-              maxLength={40}
-              value={form.values.code}
-              onValue={(value) => form.set('code', value)}
-              error={form.errorOf('code') ?? form.errorOf('recoveryCode')}
-              hint="One of the ten you saved. Each works once."
-            />
-          ) : (
-            <TextField
-              key="code"
-              label="Code"
-              required
-              autofocus
-              autocomplete="one-time-code"
-              inputMode="numeric"
-              spellcheck={false}
-              maxLength={10}
-              value={form.values.code}
-              onValue={(value) => form.set('code', value)}
-              error={form.errorOf('code')}
-              hint="Six digits, from your authenticator app."
-            />
-          )}
+          <CodeField form={form} isRecovering={isRecovering} />
         </Form>
       )}
       {methods.includes('recovery_code') && !isRecovering && (
@@ -143,5 +131,38 @@ export function SecondFactor({
         <p class="soft">Lost it? An admin of your workspace can remove your second factor.</p>
       )}
     </Gate>
+  );
+}
+
+function CodeField({ form, isRecovering }: Pick<Passing, 'form' | 'isRecovering'>): JSX.Element {
+  return isRecovering ? (
+    <TextField
+      key="recovery"
+      label="Recovery code"
+      required
+      autofocus
+      autocomplete="off"
+      spellcheck={false}
+      maxLength={40}
+      value={form.values.code}
+      onValue={(value) => form.set('code', value)}
+      error={form.errorOf('code') ?? form.errorOf('recoveryCode')}
+      hint="One of the ten you saved. Each works once."
+    />
+  ) : (
+    <TextField
+      key="code"
+      label="Code"
+      required
+      autofocus
+      autocomplete="one-time-code"
+      inputMode="numeric"
+      spellcheck={false}
+      maxLength={10}
+      value={form.values.code}
+      onValue={(value) => form.set('code', value)}
+      error={form.errorOf('code')}
+      hint="Six digits, from your authenticator app."
+    />
   );
 }

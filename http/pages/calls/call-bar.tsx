@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { useCommands } from '../commands.ts';
 import { Button } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
+import { useLatest } from '../design/steady.ts';
 import { navigate } from '../location.ts';
 import { agentName } from '../people.ts';
 import type { Call } from '../records.ts';
@@ -21,56 +22,12 @@ export function CallBar({ call }: { readonly call: Call }): JSX.Element {
   const nowMs = useSecond();
   const caller = callerOf(call);
   const held = heldSince(call);
-  const isHeld = held !== undefined;
   const step = underWay.value.get(call.id);
   const { handshake } = call;
   const mayTakeBack = handshake !== null && handshake.initiatedByAgentId === me.value?.agent.id;
 
-  useCommands(
-    () => [
-      {
-        id: 'call.hold',
-        title: isHeld ? `Resume the call with ${caller}` : `Put ${caller} on hold`,
-        group: 'Calls',
-        keys: ['p h'],
-        words: 'phone resume',
-        run: () => void setHold(call, !isHeld),
-      },
-      {
-        id: 'call.transfer',
-        title: `Hand ${caller} over`,
-        group: 'Calls',
-        keys: ['p t'],
-        words: 'phone transfer',
-        run: () => setHanding(true),
-      },
-      {
-        id: 'call.hangUp',
-        title: `Hang up on ${caller}`,
-        group: 'Calls',
-        keys: ['p e'],
-        words: 'phone end',
-        run: () => void hangUp(call),
-      },
-      {
-        id: 'call.open',
-        title: 'Show the call',
-        group: 'Calls',
-        keys: ['p o'],
-        words: 'phone',
-        run: () => navigate(`/calls/${call.id}`),
-      },
-      {
-        id: 'call.conversation',
-        title: 'Show the conversation of the call',
-        group: 'Calls',
-        keys: ['p c'],
-        words: 'phone',
-        run: () => navigate(`/inbox/all/${call.id}`),
-      },
-    ],
-    [call, caller, isHeld],
-  );
+  const handOver = useLatest(() => setHanding(true));
+  useBarCommands(call, handOver);
 
   return (
     <section class={`calls-bar ${held === undefined ? '' : 'held'}`} aria-label={`In a call with ${caller}`}>
@@ -122,5 +79,55 @@ export function CallBar({ call }: { readonly call: Call }): JSX.Element {
       </div>
       {handing && <TransferDialog call={call} onClose={() => setHanding(false)} />}
     </section>
+  );
+}
+
+function useBarCommands(call: Call, handOver: () => void): void {
+  const caller = callerOf(call);
+  const isHeld = heldSince(call) !== undefined;
+  useCommands(
+    () => [
+      {
+        id: 'call.hold',
+        title: isHeld ? `Resume the call with ${caller}` : `Put ${caller} on hold`,
+        group: 'Calls',
+        keys: ['p h'],
+        words: 'phone resume',
+        run: () => void setHold(call, !isHeld),
+      },
+      {
+        id: 'call.transfer',
+        title: `Hand ${caller} over`,
+        group: 'Calls',
+        keys: ['p t'],
+        words: 'phone transfer',
+        run: handOver,
+      },
+      {
+        id: 'call.hangUp',
+        title: `Hang up on ${caller}`,
+        group: 'Calls',
+        keys: ['p e'],
+        words: 'phone end',
+        run: () => void hangUp(call),
+      },
+      {
+        id: 'call.open',
+        title: 'Show the call',
+        group: 'Calls',
+        keys: ['p o'],
+        words: 'phone',
+        run: () => navigate(`/calls/${call.id}`),
+      },
+      {
+        id: 'call.conversation',
+        title: 'Show the conversation of the call',
+        group: 'Calls',
+        keys: ['p c'],
+        words: 'phone',
+        run: () => navigate(`/inbox/all/${call.id}`),
+      },
+    ],
+    [call, caller, isHeld, handOver],
   );
 }
