@@ -195,5 +195,8 @@ t.test(
     const closed = await pages.open('/register');
     await closed.getByText('New workspaces are turned off on this server. Ask its operator.').waitFor();
     t.equal(await closed.getByRole('button', { name: 'Create workspace' }).count(), 0);
+    await closed.getByRole('link', { name: 'Sign in' }).click();
+    await closed.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    await closed.getByRole('link', { name: 'Create a workspace' }).waitFor({ state: 'detached' });
   },
 );

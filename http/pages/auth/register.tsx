@@ -3,23 +3,18 @@
 
 import type { JSX } from 'preact';
 import { webAddressOf } from '../addresses.ts';
-import { call } from '../api.ts';
 import { Button } from '../design/button.tsx';
 import { Banner } from '../design/feedback.tsx';
 import { TextField } from '../design/field.tsx';
 import { Form, useForm } from '../design/form.tsx';
-import { useResource } from '../design/resource.ts';
 import { navigate, query } from '../location.ts';
 import { signIn } from '../session.ts';
 import { Gate } from './gate.tsx';
 import { PasswordField } from './password-field.tsx';
+import { useRegistration } from './registration.ts';
 
 export function Register(): JSX.Element {
-  const { registration } =
-    useResource(
-      (signal) => call<{ registration: 'open' | 'invite' | 'off' }>('GET', '/auth/registration', { signal }),
-      [],
-    ).value ?? {};
+  const registration = useRegistration();
   const form = useForm(
     { workspaceName: '', siteUrl: '', email: '', password: '', inviteCode: query.peek().get('code') ?? '' },
     async ({ siteUrl, inviteCode, ...rest }) => {

@@ -12,9 +12,11 @@ import { Form, useForm } from '../design/form.tsx';
 import { hasPasskeys, type PasskeyOptions, signWithPasskey } from '../passkeys.ts';
 import { keepSignIn, signIn } from '../session.ts';
 import { Gate, goOn } from './gate.tsx';
+import { useRegistration } from './registration.ts';
 import { type Question, questionIn, SecondFactor } from './second-factor.tsx';
 
 export function SignIn(): JSX.Element {
+  const registration = useRegistration();
   const [question, setQuestion] = useState<Question | undefined>(undefined);
   const form = useForm({ email: '', password: '' }, async (values) => {
     try {
@@ -38,9 +40,11 @@ export function SignIn(): JSX.Element {
     <Gate
       title="Sign in"
       aside={
-        <>
-          New here? <a href="/register">Create a workspace</a>
-        </>
+        registration === 'off' ? undefined : (
+          <>
+            New here? <a href="/register">Create a workspace</a>
+          </>
+        )
       }
     >
       <Form
