@@ -82,7 +82,7 @@ export class Bystanders {
     const timesMs: number[] = [];
     const signInsMs: number[] = [];
     const failures = new Map<string, number>();
-    const underWay = new Set<Promise<void>>();
+    const underWay = new Map<Promise<void>, string>();
     const fail = (what: string): void => void failures.set(what, (failures.get(what) ?? 0) + 1);
     const timed = (what: string, into: number[], call: () => Promise<number>): void => {
       const startedMs = performance.now();
@@ -93,7 +93,7 @@ export class Bystanders {
         },
         (error: unknown) => fail(`${what}: ${error instanceof Error ? error.message : String(error)}`),
       );
-      underWay.add(done);
+      underWay.set(done, what);
       void done.finally(() => underWay.delete(done));
     };
     const call = async (caller: Caller, ...args: Parameters<Caller['call']>): Promise<number> =>
@@ -127,10 +127,17 @@ export class Bystanders {
     });
 
     let ponged = (): void => {};
+    let ready = (): void => {};
+    const isReady = new Promise<void>((resolve) => (ready = resolve));
     const socket = await SocketClient.open(`${this.#url}/agent`, {
       protocols: ['messaging.v1', `bearer.${token}`],
-      onText: (payload) => payload.includes('"type":"pong"') && ponged(),
+      onText: (payload) => {
+        if (payload.includes('"type":"ready"')) ready();
+        else if (payload.includes('"type":"pong"')) ponged();
+      },
     });
+    // A ping that arrives while the token is verified gets no pong.
+    await Promise.race([isReady, isOver]);
     let isPinging = false;
     every(everyMs.ping, () => {
       if (isPinging) return;
@@ -150,8 +157,8 @@ export class Bystanders {
       clearInterval(timer);
     }
     const late = new Promise<void>((resolve) => setTimeout(resolve, answerTimeoutMs).unref());
-    await Promise.race([Promise.all(underWay), late]);
-    if (underWay.size > 0) failures.set('no answer', underWay.size);
+    await Promise.race([Promise.all(underWay.keys()), late]);
+    for (const what of underWay.values()) fail(`no answer to ${what}`);
     socket.onClose = () => {};
     socket.close();
     return {
