@@ -255,8 +255,7 @@ export class Server {
         const data = ws.getUserData();
         data.session = sockets.open(connectionOf(ws), data.hello);
       },
-      message: (ws, message, isBinary) =>
-        this.#receive(ws.getUserData(), isBinary ? undefined : text.decode(message), message.byteLength),
+      message: (ws, message, isBinary) => this.#receive(ws.getUserData(), message, isBinary),
       drain: (ws) => {
         const { session } = ws.getUserData();
         if (session !== undefined) sockets.drained(session);
@@ -294,13 +293,19 @@ export class Server {
     res.cork(() => res.upgrade(data, head.headers['sec-websocket-key'] ?? '', protocol, '', context));
   }
 
-  /** A text frame, or undefined for a binary one; processed in its network's turn. */
-  #receive({ session, room }: SocketData, frame: string | undefined, byteLength: number): void {
+  /**
+   * Processes a frame in its network's turn. A queued frame is copied as bytes: the library reuses its memory, and the
+   * garbage collector would move a text again and again.
+   */
+  #receive({ session, room }: SocketData, frame: ArrayBuffer, isBinary: boolean): void {
     const { sockets } = this.#options;
     const { turns } = this.#parts;
     if (session === undefined) return;
+    const { byteLength } = frame;
+    const process = (bytes: ArrayBuffer): void =>
+      sockets.receive(session, isBinary ? undefined : text.decode(bytes), byteLength);
     if (turns.isFree(performance.now())) {
-      sockets.receive(session, frame, byteLength);
+      process(frame);
       return;
     }
     const queuedBytes = byteLength + frameOverheadBytes;
@@ -308,9 +313,10 @@ export class Server {
       sockets.overrun(session);
       return;
     }
+    const copy = frame.slice(0);
     turns.wait(room.network, () => {
       room.release(queuedBytes);
-      sockets.receive(session, frame, byteLength);
+      process(copy);
     });
   }
 }
