@@ -4,6 +4,7 @@
 
 import type { FairTurns } from '../limits/fair-turns.ts';
 import { type HeldBytes, NetworkRoom } from '../limits/held-bytes.ts';
+import type { Pace } from '../limits/pace.ts';
 import { BodyStream, type Incoming } from '../pipeline/body-streams.ts';
 import type { Begun } from '../pipeline/http-call.ts';
 import { maxBodyBytes, type Pipeline } from '../pipeline/pipeline.ts';
@@ -23,6 +24,7 @@ export interface ExchangeParts {
   readonly pipeline: Pipeline;
   readonly turns: FairTurns;
   readonly held: HeldBytes;
+  readonly pace: Pace;
   readonly compression: Compression;
   readonly bodyTimeoutMs: number;
   readonly stallTimeoutMs: number;
@@ -91,7 +93,14 @@ export class Exchange {
     const { method } = this.#head;
     if (method === 'GET' || method === 'HEAD') this.#finishInTurn(begun, noBody);
     else if (begun.compiled.route.receive !== undefined)
-      this.#finish(begun, new BodyStream(this.#line, { silenceMs: bodyTimeoutMs, room: this.#room }));
+      this.#finish(
+        begun,
+        new BodyStream(this.#line, {
+          silenceMs: bodyTimeoutMs,
+          room: this.#room,
+          pace: (bytes) => this.#pace(bytes),
+        }),
+      );
     else this.#receiveWhole(begun);
   }
 
@@ -164,10 +173,15 @@ export class Exchange {
       isStopping,
       stallMs: stallTimeoutMs,
       room: this.#room,
+      pace: (bytes) => this.#pace(bytes),
       done: () => this.#end(),
     });
     // A short reply is sent, and the exchange over, by now.
     if (this.#isOpen) this.#state = { name: 'replying', sending };
+  }
+
+  #pace(bytes: number): Promise<void> {
+    return this.#parts.pace.take(this.#room.network, bytes);
   }
 
   /** The connection may be used. */

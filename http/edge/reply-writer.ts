@@ -32,6 +32,8 @@ export interface ReplyOptions {
    * it back.
    */
   readonly room: Pick<Room, 'reserve'>;
+  /** Resolves when this many bytes more of a streamed file may be sent. */
+  pace(bytes: number): Promise<void>;
   /** Called once, when nothing of the reply is left here. The connection may be closed. */
   done(): void;
 }
@@ -173,7 +175,7 @@ function finishLater(
 
 function sendStream(res: Outgoing, { head, body }: { head: Reply; body: Streamed }, options: ReplyOptions): Sending {
   res.cork(() => writeHead(res, head, options));
-  const pouring = pour(res, body, options.stallMs);
+  const pouring = pour(res, body, options);
   void pouring.done.catch(() => undefined).finally(() => options.done());
   return { gone: () => pouring.gone() };
 }

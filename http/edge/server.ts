@@ -20,6 +20,7 @@ import { Connections, countConnections, mayBeOpen } from '../limits/connections.
 import { FairTurns } from '../limits/fair-turns.ts';
 import { HeldBytes, NetworkRoom } from '../limits/held-bytes.ts';
 import { networkOf } from '../limits/network-address.ts';
+import { Pace } from '../limits/pace.ts';
 import { framingProblem } from '../pipeline/headers.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { TlsFiles } from '../process/config.ts';
@@ -134,6 +135,7 @@ export class Server {
       pipeline: options.pipeline,
       turns: new FairTurns(),
       held: new HeldBytes(),
+      pace: new Pace(),
       compression: new Compression(),
       bodyTimeoutMs: options.bodyTimeoutMs,
       stallTimeoutMs: options.stallTimeoutMs ?? stallTimeoutMs,

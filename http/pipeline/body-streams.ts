@@ -31,6 +31,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
   readonly #incoming: Incoming;
   readonly #silenceMs: number;
   readonly #room: Room;
+  readonly #pace: (bytes: number) => Promise<void>;
   readonly #gathered = new GatheredBytes();
   readonly #pieces = new Pieces();
   #isPaused = false;
@@ -40,12 +41,20 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 
   /**
    * `silenceMs`: how long a sender may pause while its bytes are awaited. `room`: memory for bytes received and not yet
-   * consumed.
+   * consumed. `pace` resolves when the sender may have this many bytes more consumed.
    */
-  constructor(incoming: Incoming, { silenceMs, room }: { readonly silenceMs: number; readonly room: Room }) {
+  constructor(
+    incoming: Incoming,
+    {
+      silenceMs,
+      room,
+      pace,
+    }: { readonly silenceMs: number; readonly room: Room; readonly pace: (bytes: number) => Promise<void> },
+  ) {
     this.#incoming = incoming;
     this.#silenceMs = silenceMs;
     this.#room = room;
+    this.#pace = pace;
     incoming.onData((chunk, isLast) => {
       this.#isComplete = isLast;
       if (this.#failure !== undefined) return;
@@ -95,6 +104,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void> {
     for (;;) {
+      if (this.#gathered.byteLength > 0) await this.#pace(this.#gathered.byteLength);
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#gathered.byteLength > 0) {
         const part = this.#gathered.take();
@@ -121,13 +131,13 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 }
 
 /**
- * Writes a reply's body after its head. Call gone() when the connection closes. A client that accepts nothing for
- * `stallMs` is disconnected.
+ * Writes a reply's body after its head, at the pace of the client and no faster than `pace`. Call gone() when the
+ * connection closes. A client that accepts nothing for `stallMs` is disconnected.
  */
 export function pour(
   outgoing: Outgoing,
   body: Streamed,
-  stallMs: number,
+  { stallMs, pace }: { readonly stallMs: number; pace(bytes: number): Promise<void> },
 ): { readonly done: Promise<void>; gone(): void } {
   let isGone = false;
   let isComplete = false;
@@ -163,6 +173,7 @@ export function pour(
     let from = 0;
     try {
       for await (const part of body.parts) {
+        await pace(part.byteLength);
         if (isGone) return;
         if (!write(part)) await rewrite(part, from);
         from += part.byteLength;
