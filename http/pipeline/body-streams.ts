@@ -22,7 +22,7 @@ export interface Outgoing {
 }
 
 /** Bytes received and not yet consumed; at this limit the sender is paused. */
-const highWaterBytes = 1024 * 1024;
+const highWaterBytes = 256 * 1024;
 /** Seconds until there may be memory for another body. */
 export const noRoomRetrySeconds = 1;
 
@@ -41,7 +41,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 
   /**
    * `silenceMs`: how long a sender may pause while its bytes are awaited. `room`: memory for bytes received and not yet
-   * consumed. `pace` resolves when the sender may have this many bytes more consumed.
+   * consumed. `pace` resolves when more may be consumed after this many bytes.
    */
   constructor(
     incoming: Incoming,
@@ -104,12 +104,12 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void> {
     for (;;) {
-      if (this.#gathered.byteLength > 0) await this.#pace(this.#gathered.byteLength);
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#gathered.byteLength > 0) {
-        const part = this.#gathered.take();
+        const part = this.#gathered.takeFirst();
         this.#room.release(part.byteLength);
         yield part;
+        await this.#pace(part.byteLength);
       } else if (this.#isComplete) return;
       else await this.#more();
     }

@@ -239,11 +239,10 @@ async function* borneOut(
 ): AsyncGenerator<Uint8Array, void, void> {
   let head: Uint8Array[] | undefined = [];
   let length = 0;
-  const judged = async (parts: readonly Uint8Array[]): Promise<Uint8Array> => {
-    const bytes = Buffer.concat(parts);
+  const requireBorneOut = async ([first, ...rest]: readonly Uint8Array[]): Promise<void> => {
+    const bytes = first === undefined ? new Uint8Array(0) : rest.length === 0 ? first : Buffer.concat([first, ...rest]);
     if (!isBorneOut(contentType, await recognise(bytes)))
       refuse('content_type_not_allowed', { message: `The file is not ${contentType}.` });
-    return bytes;
   };
   for await (const part of body) {
     if (head === undefined) {
@@ -253,10 +252,13 @@ async function* borneOut(
     head.push(part);
     length += part.byteLength;
     if (length < telltaleBytes) continue;
-    yield await judged(head);
+    await requireBorneOut(head);
+    yield* head;
     head = undefined;
   }
-  if (head !== undefined) yield await judged(head);
+  if (head === undefined) return;
+  await requireBorneOut(head);
+  yield* head;
 }
 
 /** Passes the bytes through and adds them to the hash. */
