@@ -4,7 +4,7 @@ import { HeldDisk } from '../support/held-disk.ts';
 import { type Service, startService } from '../support/service.ts';
 import { turns } from '../support/toy.ts';
 
-/** Holds the disk with as many batches under way as a lane lets, so that whatever comes next gathers in one. */
+/** Fills the lane's batches in progress on the held disk, so that everything later is gathered in one batch. */
 async function fillLane(disk: HeldDisk, write: () => Promise<unknown>): Promise<unknown[]> {
   disk.hold();
   const first = write();
@@ -14,7 +14,7 @@ async function fillLane(disk: HeldDisk, write: () => Promise<unknown>): Promise<
   return [first, second];
 }
 
-/** Resolves when so many commands wait for their batch. */
+/** Resolves when this many commands wait for their batch. */
 async function gathered(service: Service, count: number): Promise<void> {
   while (service.running.services.engine.figures.laneDepth < count) await turns(1);
 }
@@ -51,12 +51,12 @@ t.test('nothing leaves before it is durable', async (t) => {
     }
     t.strictSame([agent.events, customer.events], [[], []]);
     t.notOk(agent.frames.some((frame) => frame.type === 'reply'));
-    t.equal(isRead, false, 'what is read may be lost still, so the reading waits as well');
+    t.equal(isRead, false, 'read data may still be lost, so the read waits as well');
     t.equal(isListed, false, 'also where another thread may be asked');
     const late = service.socket('agent', { query: '?since=0', protocols: ['messaging.v1', `bearer.${owner.token}`] });
     await late.opened();
     await agent.flushed();
-    t.strictSame(late.frames, [], 'who comes meanwhile is told nothing either, not even who it is');
+    t.strictSame(late.frames, [], 'clients that connect meanwhile receive nothing either, not even a ready frame');
 
     disk.letGo();
     t.equal((await byHttp).status, 201);
@@ -80,7 +80,7 @@ t.test('nothing leaves before it is durable', async (t) => {
     }
   });
 
-  t.test('[architecture] no file of a report before the disk has what it was read from', async (t) => {
+  t.test('[architecture] no file of a report before what it was read from is durable', async (t) => {
     const chat = await service.chat(owner);
     const { body } = await service.get('/reports/export?type=chats/total&format=json', owner.token);
     const address = body.url.replace('http://switchboard.test', service.url);
@@ -102,7 +102,7 @@ t.test('nothing leaves before it is durable', async (t) => {
     t.equal((await writing).status, 201);
   });
 
-  t.test('[architecture] who acts has its reply before the events of it', async (t) => {
+  t.test('[architecture] a caller gets its reply before the events of its call', async (t) => {
     const chat = await service.chat(owner);
     const [agent, customer] = [
       await service.agentSocket(owner.token),
@@ -158,7 +158,7 @@ t.test('nothing leaves before it is durable', async (t) => {
     t.ok(Math.max(...lengths) >= 10, 'many were of one batch');
   });
 
-  t.test('[4.12] a block is at once: what commits together with it is not told to the visitor', async (t) => {
+  t.test('[4.12] a block is immediate: events committed together with it are not sent to the visitor', async (t) => {
     const chat = await service.chat(owner);
     const [agent, customer] = [
       await service.agentSocket(owner.token),
@@ -184,14 +184,14 @@ t.test('nothing leaves before it is durable', async (t) => {
     t.strictSame(customer.numbered, []);
   });
 
-  t.test('[6] a logout ends the sockets when it is durable, and what commits with it is not told', async (t) => {
+  t.test('[6] a logout ends the sockets when it is durable, and events committed with it are not sent', async (t) => {
     const ann = await service.agent(owner);
     const chat = await service.chat(owner);
     const [hers, ours] = [await service.agentSocket(ann.token), await service.agentSocket(owner.token)];
     const before = await fillLane(disk, () =>
       service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token),
     );
-    // The route asks the directory first, so that its command would come with a later batch.
+    // The route asks the directory first, which would put its command into a later batch.
     const deactivate = () =>
       service.running.services.engine.execute(deactivateAgent, {
         workspaceId: owner.workspaceId,
@@ -225,7 +225,7 @@ t.test('a stop', async (t) => {
   });
 
   t.test(
-    '[decisions] a call under way is finished and answered first; one that comes later is neither done nor answered',
+    '[decisions] a call in progress is finished and answered first; a later one is neither done nor answered',
     async (t) => {
       const disk = new HeldDisk({ isHeld: false });
       const service = await startService(t, { syncToDisk: disk.sync });
