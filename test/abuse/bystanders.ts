@@ -79,6 +79,7 @@ export class Bystanders {
 
   /** Acts for all bystanders until `isOver` resolves. */
   async measure(isOver: Promise<void>): Promise<Figures> {
+    for (const caller of this.#callers()) caller.reconnect();
     const timesMs: number[] = [];
     const signInsMs: number[] = [];
     const failures = new Map<string, number>();
@@ -171,7 +172,10 @@ export class Bystanders {
   }
 
   close(): void {
-    for (const { caller } of [this.#owner, ...this.#customers]) caller.close();
-    this.#watcher.close();
+    for (const caller of this.#callers()) caller.close();
+  }
+
+  #callers(): Caller[] {
+    return [this.#watcher, this.#owner.caller, ...this.#customers.map(({ caller }) => caller)];
   }
 }

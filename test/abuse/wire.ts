@@ -1,7 +1,7 @@
 // The parts of a hostile client: calls from its own address, and connections that write at full speed and read the
 // answers or not. Answers are counted by status.
 
-import { Agent, request } from 'node:http';
+import { Agent, type AgentOptions, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
 export interface Answer {
@@ -23,12 +23,14 @@ const reopenMs = 5;
 /** Calls from one address, over kept-alive connections. */
 export class Caller {
   readonly #url: string;
-  readonly #agent: Agent;
+  readonly #options: AgentOptions;
+  #agent: Agent;
 
   /** `from` is an address of this machine, such as 127.66.0.1. */
   constructor(url: string, from: string, options: { connections?: number } = {}) {
     this.#url = url;
-    this.#agent = new Agent({ keepAlive: true, localAddress: from, maxSockets: options.connections ?? 4 });
+    this.#options = { keepAlive: true, localAddress: from, maxSockets: options.connections ?? 4 };
+    this.#agent = new Agent(this.#options);
   }
 
   /** `path` is below /api/v1 unless it is complete. Rejects if there is no answer. */
@@ -67,6 +69,12 @@ export class Caller {
     const { status, body } = await this.call(method, path, options);
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
+  }
+
+  /** New connections: the service closes those that have been idle, perhaps while the next call is being sent. */
+  reconnect(): void {
+    this.#agent.destroy();
+    this.#agent = new Agent(this.#options);
   }
 
   close(): void {
