@@ -36,23 +36,18 @@ export function encodeBins(bins: Bins): string {
 
 /** Adds encoded lists to `bins`: one, or several with separators between them. */
 export function addBins(bins: Bins, encoded: string): void {
-  const list = decodeBins(encoded);
-  for (let index = 0; index < list.length; index += 2)
-    bins.set(list[index] ?? 0, (bins.get(list[index] ?? 0) ?? 0) + (list[index + 1] ?? 0));
+  readBins(encoded, (bin, count) => bins.set(bin, (bins.get(bin) ?? 0) + count));
 }
 
-/** Bins and their counts alternating in one list. */
-function decodeBins(encoded: string): number[] {
+function readBins(encoded: string, add: (bin: number, count: number) => void): void {
   const numbers = new NumeralReader(encoded);
-  const list: number[] = [];
   for (let bin = 0; !numbers.isAtEnd; ) {
     if (numbers.startsAnew()) bin = 0;
     else {
       bin += numbers.next();
-      list.push(bin, numbers.next());
+      add(bin, numbers.next());
     }
   }
-  return list;
 }
 
 /** A work area where the lists of one sum at a time are merged; all zero in between. */
@@ -61,37 +56,33 @@ const counts = new Int32Array(maxBins);
 /** Durations for quantiles: single or counted ones. */
 export class Durations {
   readonly #values: number[] = [];
-  /** As decodeBins() returns them. */
-  readonly #counted: (readonly number[])[] = [];
+  /** As for addBins(). */
+  readonly #encoded: string[] = [];
 
   add(durationMs: number): void {
     this.#values.push(durationMs);
   }
 
-  /** As for addBins(). */
+  /** As for addBins(). Lists without bins, only separated, leave the others exact. */
   addEncoded(encoded: string): void {
-    const list = decodeBins(encoded);
-    if (list.length > 0) this.#counted.push(list);
-  }
-
-  /** The middle one, or the mean of the middle two, in ms. Undefined if there are none. */
-  median(): number | undefined {
-    return this.#read((count, at) => meanOf(at(Math.max(1, Math.ceil(count / 2))), at(Math.floor(count / 2) + 1)));
+    if (encoded.trim() !== '') this.#encoded.push(encoded);
   }
 
   /**
-   * The shortest duration that at least a share `q` does not exceed (nearest rank), in ms. Undefined if there are none.
+   * In ms, undefined if there are none. The median is the middle one, or the mean of the middle two; the quantile is the
+   * shortest duration that at least a share `q` does not exceed (nearest rank). Both at once, because merging the bins
+   * costs more than reading them.
    */
-  quantile(q: number): number | undefined {
-    return this.#read((count, at) => at(Math.max(1, Math.ceil(q * count))));
+  medianAndQuantile(q: number): { readonly median: number | undefined; readonly quantile: number | undefined } {
+    return this.#read((count, at) => ({ median: medianOf(count, at), quantile: quantileOf(q, count, at) }));
   }
 
   /**
    * `at` returns the duration of a rank from 1 on: exact if all were added one by one, otherwise within the relative
    * error.
    */
-  #read(figure: (count: number, at: (rank: number) => number | undefined) => number | undefined): number | undefined {
-    if (this.#counted.length === 0) {
+  #read<Result>(figure: (count: number, at: Ranked) => Result): Result {
+    if (this.#encoded.length === 0) {
       const sorted = this.#values.toSorted((a, b) => a - b);
       return figure(sorted.length, (rank) => sorted[rank - 1]);
     }
@@ -110,8 +101,7 @@ export class Durations {
       if (bin < first) first = bin;
       if (bin > last) last = bin;
     };
-    for (const list of this.#counted)
-      for (let index = 0; index < list.length; index += 2) add(list[index] ?? 0, list[index + 1] ?? 0);
+    for (const encoded of this.#encoded) readBins(encoded, add);
     for (const value of this.#values) add(binOf(value), 1);
     try {
       return read(first, last + 1);
@@ -119,6 +109,16 @@ export class Durations {
       counts.fill(0, first, last + 1);
     }
   }
+}
+
+type Ranked = (rank: number) => number | undefined;
+
+function medianOf(count: number, at: Ranked): number | undefined {
+  return meanOf(at(Math.max(1, Math.ceil(count / 2))), at(Math.floor(count / 2) + 1));
+}
+
+function quantileOf(q: number, count: number, at: Ranked): number | undefined {
+  return at(Math.max(1, Math.ceil(q * count)));
 }
 
 function meanOf(a: number | undefined, b: number | undefined): number | undefined {

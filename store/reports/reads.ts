@@ -247,7 +247,8 @@ function addCounts(sum: Counts, added: Counts): void {
 }
 
 function durationFigures(durations: Durations): DurationFigures {
-  return { medianSeconds: seconds(durations.median()), p90Seconds: seconds(durations.quantile(0.9)) };
+  const { median, quantile } = durations.medianAndQuantile(0.9);
+  return { medianSeconds: seconds(median), p90Seconds: seconds(quantile) };
 }
 
 function seconds(ms: number | undefined): number | null {
