@@ -6,16 +6,9 @@ import { modeNow, requireMayRegister } from '../../engine/directory/registration
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import {
-  join,
-  logout,
-  register,
-  requestReset,
-  requireInvited,
-  requireResetting,
-  resetPassword,
-  signIn,
-} from '../../engine/team/joining.ts';
+import { join, register, requireInvited } from '../../engine/team/joining.ts';
+import { requestReset, requireResetting, resetPassword } from '../../engine/team/passwords.ts';
+import { logout, signIn } from '../../engine/team/signing-in.ts';
 import { slugOf } from '../../engine/text.ts';
 import { hostNameOf } from '../../engine/workspace/sites.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';

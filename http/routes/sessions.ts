@@ -4,7 +4,7 @@
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { endOtherSessions, endOwnSession, listSessions, refreshSession } from '../../engine/team/agent-sessions.ts';
-import { changePassword } from '../../engine/team/joining.ts';
+import { changePassword } from '../../engine/team/passwords.ts';
 import { callingAgent } from '../../engine/workspace/access.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import { type Access, route } from '../route.ts';

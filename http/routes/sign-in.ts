@@ -3,8 +3,8 @@
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
-import { signInByPasskey } from '../../engine/team/joining.ts';
 import { factorsOf } from '../../engine/team/second-factors.ts';
+import { signInByPasskey } from '../../engine/team/signing-in.ts';
 import { isActive, theRoster } from '../../engine/workspace/roster.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import { signInsPerNetwork } from '../limits/sign-in-guard.ts';

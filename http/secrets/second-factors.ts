@@ -8,7 +8,6 @@ import { Refusal, refuse } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import type { SignedIn } from '../../engine/team/joining.ts';
 import type { SignInOrigin } from '../../engine/team/known-origins.ts';
 import {
   factorsOf,
@@ -18,6 +17,7 @@ import {
   useRecoveryCode,
   useTotpStep,
 } from '../../engine/team/second-factors.ts';
+import type { SignedIn } from '../../engine/team/signing-in.ts';
 import type { PasskeyOptions } from '../../workers/secrets/passkeys.ts';
 import { worded } from '../schemas/field-words.ts';
 import type { Services } from '../services.ts';

@@ -4,8 +4,8 @@
 import { refuse } from '../../engine/errors.ts';
 import { comparable } from '../../engine/mail-addresses.ts';
 import { type Caller, systemCaller } from '../../engine/runtime/caller.ts';
-import type { Member } from '../../engine/team/joining.ts';
 import { knownOriginOf, noteAttack, type SignInOrigin } from '../../engine/team/known-origins.ts';
+import type { Member } from '../../engine/team/signing-in.ts';
 import { callingAgent } from '../../engine/workspace/access.ts';
 import { isActive, theRoster } from '../../engine/workspace/roster.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';

@@ -4,8 +4,8 @@
 import Type from 'typebox';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { longestLifetimeMs, type SigningIn } from '../../engine/team/agent-sessions.ts';
-import type { SignedIn } from '../../engine/team/joining.ts';
 import { comeBack, isSignedOut } from '../../engine/team/presence.ts';
+import type { SignedIn } from '../../engine/team/signing-in.ts';
 import { networkOf } from '../limits/network-address.ts';
 import type { Call } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';

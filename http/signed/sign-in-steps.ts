@@ -5,8 +5,8 @@
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
-import type { Member, SignedIn } from '../../engine/team/joining.ts';
 import type { SignInOrigin } from '../../engine/team/known-origins.ts';
+import type { Member, SignedIn } from '../../engine/team/signing-in.ts';
 
 /** The challenged agent, and where it signed in from. */
 export interface Asked {

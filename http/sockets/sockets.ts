@@ -16,8 +16,9 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import { errorBody, rateRefusal } from '../pipeline/replies.ts';
 import type { Namespace, Place } from '../request.ts';
 import type { Services } from '../services.ts';
-import { agentMaySee, clientFrame, EventFrame, idOfCall, missedBy, startOf } from './frames.ts';
+import { agentMaySee, clientFrame, EventFrame, idOfCall } from './frames.ts';
 import { Presence } from './presence.ts';
+import { missedBy, startOf } from './resume.ts';
 import { Rooms } from './rooms.ts';
 import { type Connection, closeCodes, type Hello, isKnown, type Session, type State } from './session.ts';
 

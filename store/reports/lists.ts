@@ -6,6 +6,7 @@ import { type ConversationRow, conversationFromRow } from '../conversations/conv
 import type { Database } from '../database.ts';
 import { toJsonOrNull } from '../json.ts';
 import { BucketPlan, type Buckets } from './buckets.ts';
+import type { GoalRow, GoalSums, GoalTotals } from './figures.ts';
 import { figuresPerGoalQuarter } from './goal-rollups.ts';
 import { cutRange, type Periods, type ReportRange } from './pieces.ts';
 import {
@@ -20,7 +21,6 @@ import {
 } from './reads.ts';
 import { isRebuilding } from './rebuild.ts';
 import { type Counts, type Days, dayMs, everyone } from './rollups.ts';
-import type { GoalRow, GoalSums, GoalTotals } from './sums.ts';
 
 export interface DrillDown {
   readonly scope: ReportScope;

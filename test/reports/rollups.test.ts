@@ -6,6 +6,7 @@ import { verifyReports } from '../../engine/rollups.ts';
 import { bucketStarts, isoWithOffset } from '../../engine/workspace/time-zones.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { CompletionRecord } from '../../store/growth/goals.ts';
+import type { Totals } from '../../store/reports/figures.ts';
 import { relativeError } from '../../store/reports/histogram.ts';
 import { completionsByBucket, countReported, goalTotals, reportedConversations } from '../../store/reports/lists.ts';
 import { bucketTotals, type ReportScope, totalsByAgent, totalsOf } from '../../store/reports/reads.ts';
@@ -18,7 +19,6 @@ import {
   textOfProgress,
 } from '../../store/reports/rebuild.ts';
 import { everyone, figuresIn } from '../../store/reports/rollups.ts';
-import type { Totals } from '../../store/reports/sums.ts';
 import { deleteDeadline, putDeadline } from '../../store/runtime/deadlines.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import {
