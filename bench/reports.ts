@@ -25,19 +25,11 @@ const writesPerChange = 100;
 const writeConnections = 16;
 /** The pause before asking again whether the search index is complete. */
 const searchAgainMs = 250;
-/** Everyone reloads all reports of a dashboard at once: 40 reports a second. */
-const dashboards = { people: 10, everyMs: 2000 };
 /** The first reports of a process take several times as long, until their code is compiled. */
 const warmUps = 40;
+const warmUpMs = 25;
 /** An agent's rate limit: 600 calls a minute. */
 const agentMs = 100;
-/**
- * The load of four such agents, or of all dashboards. Without a pause, faster reports would disturb the writes more
- * often.
- */
-const peopleMs = 25;
-/** Rounds over all reports, for each round of one agent at its limit: both take about as long. */
-const peopleRounds = 4;
 /** The share of CPU time taken by others on the same host. */
 const maxStolen = 0.05;
 /** The target of this bench. */
@@ -46,10 +38,8 @@ const writeTarget = { below: 1.2 };
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const size = quick ? { ...full, conversations: 10_000, contacts: 10_000, completions: 5000 } : full;
-  const rounds = quick ? { count: 5, most: 5 } : { count: 80, most: 150 };
+  const rounds = quick ? { count: 5, most: 5 } : { count: 120, most: 200 };
   const idleMs = quick ? 300 : 1400;
-  const dashboardRounds = quick ? { count: 1, most: 1 } : { count: 30, most: 50 };
-  const dashboardMs = quick ? 2 * dashboards.everyMs : 3000;
   const dataDir = makeDataDir();
   try {
     const first = await startService(dataDir);
@@ -68,74 +58,43 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       await untilAtRest(service);
       asker.send({ url: service.url, token: owner.token } satisfies AskerStart);
       const writer = await Writer.start(service.url, { token: owner.token, conversationIds });
-      const { onDashboard, others } = reportsOfYear(agentId);
+      const reports = reportsOfYear(agentId);
+      const paths = reports.map(([, path]) => path);
       await wait(idleMs);
-
-      const named = [...onDashboard, ...others];
-      const each = named.map(([, path]) => path);
-      const together = onDashboard.map(([, path]) => path);
-      const idle = (ms: number) => (): Promise<number[]> => wait(ms).then(() => []);
-      await ask(asker, { paths: each, rounds: warmUps, everyMs: peopleMs });
-      const alone = await takeRounds(writer, {
+      await ask(asker, { paths, rounds: warmUps, everyMs: warmUpMs });
+      const { took, kept, leftOut } = await takeRounds(writer, {
         rounds,
         acts: {
-          idle: idle(idleMs),
-          people: () => ask(asker, { paths: each, rounds: peopleRounds, everyMs: peopleMs }),
-          'an agent': () => ask(asker, { paths: each, rounds: 1, everyMs: agentMs }),
-        },
-      });
-      const { people, everyMs } = dashboards;
-      const looked = await takeRounds(writer, {
-        rounds: dashboardRounds,
-        // People who reload every two seconds keep connections open, so opening eighty at once is not part of the
-        // measurement.
-        beforeEach: () => ask(asker, { people, connections: together.length }),
-        acts: {
-          'idle between dashboards': idle(dashboardMs),
-          dashboards: () => ask(asker, { paths: together, everyMs, forMs: dashboardMs }),
+          idle: () => wait(idleMs).then(() => []),
+          reports: () => ask(asker, { paths, rounds: 1, everyMs: agentMs }),
         },
       });
       await writer.stop();
-      const rows = named.flatMap(([name], index) =>
+      const rows = reports.flatMap(([name], index) =>
         percentiles(
           `reports of a year: ${name}`,
-          alone.took.filter((_, place) => place % named.length === index),
+          took.filter((_, place) => place % reports.length === index),
         ),
       );
-      rows.push(...percentiles(`${together.length} reports at once, each`, looked.took));
-      for (const { during, beside, name } of whileAsked) {
-        const reference = (share: number) => ({ name: 'nobody asks', value: percentile(writer.took(beside), share) });
+      for (const share of [0.5, 0.99]) {
         rows.push(
           row({
-            name: `${name}, p50`,
-            value: percentile(writer.took(during), 0.5),
+            name: `writes while reports are requested, 10 a second, p${share * 100}`,
+            value: percentile(writer.took('reports'), share),
             unit: 'ms',
-            reference: reference(0.5),
-          }),
-        );
-        rows.push(
-          row({
-            name: `${name}, p99`,
-            value: percentile(writer.took(during), 0.99),
-            unit: 'ms',
-            reference: reference(0.99),
-            target: writeTarget,
+            reference: { name: 'no reports', value: percentile(writer.took('idle'), share) },
+            ...(share === 0.99 ? { target: writeTarget } : {}),
           }),
         );
       }
-      for (const [name, { kept, leftOut }] of [
-        ['rounds', alone],
-        ['rounds of dashboards', looked],
-      ] as const) {
-        rows.push(
-          row({
-            name: `${name} left out: the host took over ${maxStolen * 100} % of the CPUs`,
-            value: leftOut,
-            unit: '',
-            reference: { name: 'in all', value: kept + leftOut },
-          }),
-        );
-      }
+      rows.push(
+        row({
+          name: `rounds left out: the host took over ${maxStolen * 100} % of the CPUs`,
+          value: leftOut,
+          unit: '',
+          reference: { name: 'in all', value: kept + leftOut },
+        }),
+      );
       return rows;
     } finally {
       asker.kill();
@@ -148,9 +107,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 
 interface Taking {
   readonly rounds: { readonly count: number; readonly most: number };
-  readonly acts: Partial<Record<Phase, () => Promise<number[]>>>;
-  /** Not measured. */
-  readonly beforeEach?: () => Promise<unknown>;
+  readonly acts: Record<Phase, () => Promise<number[]>>;
 }
 
 /**
@@ -159,16 +116,13 @@ interface Taking {
  */
 async function takeRounds(
   writer: Writer,
-  { rounds: { count, most }, acts, beforeEach }: Taking,
+  { rounds: { count, most }, acts }: Taking,
 ): Promise<{ took: number[]; kept: number; leftOut: number }> {
   const rounds = { took: [] as number[], kept: 0, leftOut: 0 };
   while (rounds.kept < count && rounds.kept + rounds.leftOut < most) {
     const stolen = watchStolen();
     const done: { took: number[]; keep: () => void }[] = [];
-    for (const [phase, act] of Object.entries(acts) as [Phase, () => Promise<number[]>][]) {
-      await beforeEach?.();
-      done.push(await writer.during(phase, act));
-    }
+    for (const phase of phases) done.push(await writer.during(phase, acts[phase]));
     if (count < most && stolen() > maxStolen) {
       rounds.leftOut += 1;
       continue;
@@ -186,31 +140,26 @@ async function takeRounds(
 
 type Named = readonly [name: string, path: string];
 
-/** The reports of a dashboard, and those requested separately. */
-function reportsOfYear(agentId: string): { onDashboard: Named[]; others: Named[] } {
+function reportsOfYear(agentId: string): Named[] {
   const now = Date.now();
   const year = `range=custom&from=${new Date(now - 365 * dayMs + 60_000).toISOString()}&to=${new Date(now).toISOString()}`;
   const at = (path: string): string => `/api/v1${path}`;
-  return {
-    onDashboard: [
-      ['volume by day', at(`/reports/chats/total?${year}`)],
-      ['volume by hour, 30 days', at('/reports/tickets/total?range=30d&granularity=hour')],
-      ['by status', at(`/reports/tickets/by-status?${year}`)],
-      ['response times', at(`/reports/tickets/response-times?${year}`)],
-      ['satisfaction by week', at(`/reports/tickets/satisfaction?channel=chat&granularity=week&${year}`)],
-      ['performance of 50 agents', at(`/reports/agents/performance?${year}`)],
-      ['customers', at(`/reports/customers?${year}`)],
-      ['conversions', at(`/reports/conversions/goals?${year}`)],
-    ],
-    others: [
-      ['response times of an agent', at(`/reports/tickets/response-times?${year}&agentId=${agentId}`)],
-      ['conversions of an agent', at(`/reports/conversions/goals?${year}&agentId=${agentId}`)],
-      ['drill-down', at(`/reports/conversations?${year}&missed=1&rated=1`)],
-      ['drill-down, far page', at(`/reports/conversations?${year}&channel=chat&offset=40000`)],
-      ['contacts, part of a name', at('/contacts?search=ovak%20grac')],
-      ['contacts, part of an email', at('/contacts?search=mple7.com')],
-    ],
-  };
+  return [
+    ['volume by day', at(`/reports/chats/total?${year}`)],
+    ['volume by hour, 30 days', at('/reports/tickets/total?range=30d&granularity=hour')],
+    ['by status', at(`/reports/tickets/by-status?${year}`)],
+    ['response times', at(`/reports/tickets/response-times?${year}`)],
+    ['satisfaction by week', at(`/reports/tickets/satisfaction?channel=chat&granularity=week&${year}`)],
+    ['performance of 50 agents', at(`/reports/agents/performance?${year}`)],
+    ['customers', at(`/reports/customers?${year}`)],
+    ['conversions', at(`/reports/conversions/goals?${year}`)],
+    ['response times of an agent', at(`/reports/tickets/response-times?${year}&agentId=${agentId}`)],
+    ['conversions of an agent', at(`/reports/conversions/goals?${year}&agentId=${agentId}`)],
+    ['drill-down', at(`/reports/conversations?${year}&missed=1&rated=1`)],
+    ['drill-down, far page', at(`/reports/conversations?${year}&channel=chat&offset=40000`)],
+    ['contacts, part of a name', at('/contacts?search=ovak%20grac')],
+    ['contacts, part of an email', at('/contacts?search=mple7.com')],
+  ];
 }
 
 function percentiles(name: string, took: number[]): Row[] {
@@ -258,13 +207,8 @@ async function untilAtRest(service: Program): Promise<void> {
   throw new Error('the service does not come to rest');
 }
 
-type Phase = 'idle' | 'people' | 'an agent' | 'idle between dashboards' | 'dashboards';
-
-const whileAsked: readonly { during: Phase; beside: Phase; name: string }[] = [
-  { during: 'dashboards', beside: 'idle between dashboards', name: 'writes while dashboards are looked at' },
-  { during: 'people', beside: 'idle', name: 'writes while reports are asked for, 40 a second' },
-  { during: 'an agent', beside: 'idle', name: 'writes while reports are asked for, 10 a second' },
-];
+const phases = ['idle', 'reports'] as const;
+type Phase = (typeof phases)[number];
 
 interface WriteConnection {
   readonly connection: HttpConnection;
@@ -282,13 +226,7 @@ class Writer {
   /** Due times of requests without a free connection: the wait is part of their duration. */
   readonly #due: { readonly atMs: number; readonly took: number[]; readonly isChange: boolean }[] = [];
   /** By valid turn. */
-  readonly #kept: Record<Phase, number[][]> = {
-    idle: [],
-    people: [],
-    'an agent': [],
-    'idle between dashboards': [],
-    dashboards: [],
-  };
+  readonly #kept: Record<Phase, number[][]> = { idle: [], reports: [] };
   readonly #underWay = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
