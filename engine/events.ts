@@ -6,7 +6,7 @@ import type { Channel } from '../store/conversations/conversations.ts';
 import { fromJson } from '../store/json.ts';
 import type { Scope } from './rights/scopes.ts';
 import type { Context, PublishedEvent } from './runtime/context.ts';
-import { feedWebhooks } from './webhook-feed.ts';
+import { feedWebhooks } from './webhook-deliveries.ts';
 
 /**
  * Who may receive an event about a conversation: agents by the rules of access.ts, and the visitor if it concerns them.

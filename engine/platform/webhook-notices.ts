@@ -5,7 +5,7 @@ import type { WebhookRecord } from '../../store/platform/webhooks.ts';
 import { mailAccountNotice } from '../mail/account-notices.ts';
 import { localRightsOf, whyPaused } from '../rights/webhook-rights.ts';
 import type { Context } from '../runtime/context.ts';
-import { theWebhooks } from '../webhook-feed.ts';
+import { theWebhooks } from '../webhook-deliveries.ts';
 import { isActive, theRoster } from '../workspace/roster.ts';
 
 const where = 'You can check it under Settings, Webhooks.';

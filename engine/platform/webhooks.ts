@@ -19,7 +19,7 @@ import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { deadline } from '../runtime/kinds.ts';
-import { targetsOf, theWebhooks, webhooksKind } from '../webhook-feed.ts';
+import { targetsOf, theWebhooks, webhooksKind } from '../webhook-deliveries.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { auditChange } from '../workspace/audit.ts';
 

@@ -3,11 +3,11 @@
 
 import type { Channel, ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
-import type { DurationFigures, GoalTotals, Totals } from '../../store/reports/figures.ts';
 import type { DrillDown } from '../../store/reports/lists.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
-import type { BucketTotals, ReportScope } from '../../store/reports/reads.ts';
 import { nobody } from '../../store/reports/rollups.ts';
+import type { BucketTotals, ReportScope } from '../../store/reports/sums.ts';
+import type { DurationFigures, GoalTotals, Totals } from '../../store/reports/types.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { conversationView } from '../conversations/conversation.ts';
 import { refuseField } from '../errors.ts';

@@ -2,8 +2,8 @@
 
 import type { Channel } from '../../store/conversations/conversations.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
-import type { ReportScope } from '../../store/reports/reads.ts';
 import { nobody } from '../../store/reports/rollups.ts';
+import type { ReportScope } from '../../store/reports/sums.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';

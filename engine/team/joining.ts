@@ -7,8 +7,7 @@ import { joinCodeMs } from '../constants.ts';
 import { drainQueue } from '../conversations/routing.ts';
 import { hashOf } from '../directory/compact-ids.ts';
 import { refuse } from '../errors.ts';
-import { plainName } from '../lines.ts';
-import { enqueueMail } from '../mail/outgoing.ts';
+import { mailInvitation } from '../mail/invitation.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { allAgentChannels } from '../workspace/access.ts';
@@ -68,24 +67,7 @@ export const register = command('auth.register', (ctx, params: RegisterParams): 
 /** Ends every earlier code of the agent and mails a new one. Refuses rate_limited after too many. */
 export function issueJoinCode(ctx: Context, agent: AgentRecord): void {
   const code = issueToken(ctx, { agent, kind: 'join', lifetimeMs: joinCodeMs });
-  const workspace = theWorkspace(ctx);
-  const name = plainName(workspace.name);
-  enqueueMail(
-    ctx,
-    {
-      to: agent.email,
-      subject: `Join ${name}`,
-      text: `Hello ${plainName(agent.name)},
-
-you are invited to answer customers at “${name}”.
-Choose your password here, within 7 days:
-
-${ctx.settings.baseUrl}/join/${code}`,
-      isSecret: true,
-      invitation: { agentId: agent.id, invitedBy: ctx.caller.kind === 'agent' ? ctx.caller.agentId : null },
-    },
-    { purpose: 'invitation' },
-  );
+  mailInvitation(ctx, agent, code);
 }
 
 /**

@@ -9,7 +9,7 @@ import { hashOf } from '../directory/compact-ids.ts';
 import { refuse } from '../errors.ts';
 import { plainName } from '../lines.ts';
 import { mailAccountNotice } from '../mail/account-notices.ts';
-import { enqueueMail } from '../mail/outgoing.ts';
+import { mailPasswordReset } from '../mail/password-reset.ts';
 import { revokeGrantsOf } from '../platform/oauth.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
@@ -29,22 +29,7 @@ export const requestReset = command('auth.requestReset', (ctx, params: { agentId
   const agent = theRoster(ctx).agents.get(params.agentId);
   if (agent === undefined || !isActive(agent)) return;
   const token = issueToken(ctx, { agent, kind: 'reset', lifetimeMs: resetTokenMs });
-  enqueueMail(
-    ctx,
-    {
-      to: agent.email,
-      subject: 'Choose a new password',
-      text: `Hello ${plainName(agent.name)},
-
-choose a new password here, within 30 minutes:
-
-${ctx.settings.baseUrl}/reset-password?token=${token}
-
-If you did not request this, nothing has changed.`,
-      isSecret: true,
-    },
-    { purpose: 'account' },
-  );
+  mailPasswordReset(ctx, agent, token);
 });
 
 /** The agent for a reset token. Refuses reset_token_expired. */

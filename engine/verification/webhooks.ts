@@ -4,7 +4,7 @@
 import { addWebhook, type NewWebhook, type WebhookView, webhookView } from '../platform/webhooks.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
-import { feedWebhooks } from '../webhook-feed.ts';
+import { feedWebhooks } from '../webhook-deliveries.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import type { VerificationView } from './view.ts';
 

@@ -3,7 +3,7 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { listDeliveries, readDelivery, retryDelivery, testWebhook } from '../../engine/platform/webhook-deliveries.ts';
+import { listDeliveries, readDelivery, retryDelivery, testWebhook } from '../../engine/platform/webhook-outcomes.ts';
 import {
   changeWebhook,
   listWebhooks,

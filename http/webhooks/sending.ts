@@ -3,7 +3,7 @@
 
 import { createHmac } from 'node:crypto';
 import { workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
-import { deliveryEnds, maxRetryAfterMs } from '../../engine/platform/webhook-deliveries.ts';
+import { deliveryEnds, maxRetryAfterMs } from '../../engine/platform/webhook-outcomes.ts';
 import { webhookSecretName } from '../../engine/platform/webhooks.ts';
 import type { Grant } from '../../engine/rights/scopes.ts';
 import { holderOfWebhook, type PausedReason, whyPaused } from '../../engine/rights/webhook-rights.ts';
@@ -11,7 +11,7 @@ import { systemCaller } from '../../engine/runtime/caller.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
 import { type Delivered, DeliveryError, type OutboxItem } from '../../engine/runtime/outbox.ts';
-import { theWebhooks } from '../../engine/webhook-feed.ts';
+import { theWebhooks } from '../../engine/webhook-deliveries.ts';
 import { findDelivery } from '../../store/platform/webhook-deliveries.ts';
 import type { WebhookRecord } from '../../store/platform/webhooks.ts';
 import type { WebhookAnswer, WebhookSender } from '../../workers/providers/webhook-sender.ts';

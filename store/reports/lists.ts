@@ -6,9 +6,10 @@ import { type ConversationRow, conversationFromRow } from '../conversations/conv
 import type { Database } from '../database.ts';
 import { toJsonOrNull } from '../json.ts';
 import { BucketPlan, type Buckets } from './buckets.ts';
-import type { GoalRow, GoalSums, GoalTotals } from './figures.ts';
 import { figuresPerGoalQuarter } from './goal-rollups.ts';
 import { cutRange, type Periods, type ReportRange } from './pieces.ts';
+import { isRebuilding } from './rebuild.ts';
+import { type Counts, type Days, dayMs, everyone } from './rollups.ts';
 import {
   countsByDay,
   type ReportScope,
@@ -18,9 +19,8 @@ import {
   withinChannels,
   withinRange,
   withinScope,
-} from './reads.ts';
-import { isRebuilding } from './rebuild.ts';
-import { type Counts, type Days, dayMs, everyone } from './rollups.ts';
+} from './sums.ts';
+import type { GoalRow, GoalSums, GoalTotals } from './types.ts';
 
 export interface DrillDown {
   readonly scope: ReportScope;

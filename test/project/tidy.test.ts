@@ -86,7 +86,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
   engine: [
     'constants errors text runtime/',
     'lines rights/ rollups',
-    'devices mail-addresses preconditions webhook-feed',
+    'devices mail-addresses preconditions webhook-deliveries',
     'directory/ events',
     'workspace/',
     'conversations/ knowledge/ mail/',

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Database } from '../../store/database.ts';
-import { type ReportScope, totalsByAgent, totalsOf } from '../../store/reports/reads.ts';
+import { type ReportScope, totalsByAgent, totalsOf } from '../../store/reports/sums.ts';
 import { addConversation, changeConversation, dayMs, fill, from, openDatabase } from '../support/reported-rows.ts';
 import { randomFrom } from '../support/seeded.ts';
 

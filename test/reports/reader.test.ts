@@ -15,7 +15,7 @@ import t, { type Test } from 'tap';
 import { insertMessage } from '../../store/conversations/messages.ts';
 import { insertVisitor } from '../../store/customers/visitors.ts';
 import { Database, monotonicMs } from '../../store/database.ts';
-import type { ReportScope } from '../../store/reports/reads.ts';
+import type { ReportScope } from '../../store/reports/sums.ts';
 import { type SearchField, segmentsOf } from '../../store/search/index.ts';
 import { createReader, type Reader } from '../../workers/reader/reader.ts';
 import { addThread } from '../support/conversations.ts';

@@ -6,10 +6,8 @@ import { verifyReports } from '../../engine/rollups.ts';
 import { bucketStarts, isoWithOffset } from '../../engine/workspace/time-zones.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { CompletionRecord } from '../../store/growth/goals.ts';
-import type { Totals } from '../../store/reports/figures.ts';
 import { relativeError } from '../../store/reports/histogram.ts';
 import { completionsByBucket, countReported, goalTotals, reportedConversations } from '../../store/reports/lists.ts';
-import { bucketTotals, type ReportScope, totalsByAgent, totalsOf } from '../../store/reports/reads.ts';
 import {
   beginRebuild,
   buildNext,
@@ -19,6 +17,8 @@ import {
   textOfProgress,
 } from '../../store/reports/rebuild.ts';
 import { everyone, figuresIn } from '../../store/reports/rollups.ts';
+import { bucketTotals, type ReportScope, totalsByAgent, totalsOf } from '../../store/reports/sums.ts';
+import type { Totals } from '../../store/reports/types.ts';
 import { deleteDeadline, putDeadline } from '../../store/runtime/deadlines.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import {

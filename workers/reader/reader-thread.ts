@@ -8,7 +8,6 @@ import { type NoteRecord, notesBetween } from '../../store/conversations/notes.t
 import type { Cursor } from '../../store/cursor.ts';
 import { type ContactRecord, contactsWith } from '../../store/customers/contacts.ts';
 import { type Database, DatabaseUnusable, isStorageFailure, type Seen } from '../../store/database.ts';
-import type { GoalTotals, Totals } from '../../store/reports/figures.ts';
 import {
   completionsByBucket,
   countReported,
@@ -26,7 +25,8 @@ import {
   type ReportScope,
   totalsByAgent,
   totalsOf,
-} from '../../store/reports/reads.ts';
+} from '../../store/reports/sums.ts';
+import type { GoalTotals, Totals } from '../../store/reports/types.ts';
 import { type EventRow, eventsOfConversation } from '../../store/runtime/events.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
 import { answerCalls, ThreadUnavailable } from '../thread.ts';

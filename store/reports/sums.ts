@@ -6,7 +6,6 @@ import type { Channel } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
 import { toJson, toJsonOrNull } from '../json.ts';
 import { BucketPlan, type Buckets } from './buckets.ts';
-import type { ByAgent, DurationFigures, Totals } from './figures.ts';
 import { Durations } from './histogram.ts';
 import { cutRange, type Periods, type ReportRange } from './pieces.ts';
 import { isRebuilding } from './rebuild.ts';
@@ -24,6 +23,7 @@ import {
   reportedColumns,
   reportedFromRow,
 } from './rollups.ts';
+import type { ByAgent, DurationFigures, Totals } from './types.ts';
 
 /** Which conversations count. */
 export interface ReportScope {

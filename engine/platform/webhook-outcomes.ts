@@ -17,7 +17,7 @@ import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
-import { queueDelivery, theWebhooks, webhookDeliveryKind } from '../webhook-feed.ts';
+import { queueDelivery, theWebhooks, webhookDeliveryKind } from '../webhook-deliveries.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { mailDisabled } from './webhook-notices.ts';
 import { disableDeadline, dropWebhook, putWebhook, requireWebhook, type WebhookOf, webhookView } from './webhooks.ts';
