@@ -171,7 +171,7 @@ export const createGuards: readonly Guard[] = [
     },
   },
   {
-    rule: 'a carrier is there',
+    rule: 'a carrier exists',
     require: (_, { channel, isTest, hasCarrier }) =>
       void (
         channel === 'email' ||
