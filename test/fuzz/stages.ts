@@ -299,7 +299,9 @@ async function consented(world: World): Promise<string> {
     if (name === fleeting) await world.asAdmin('DELETE', `/oauth-apps/${id}`);
   const app = await registerApp(world.service, admin, { name: fleeting, scopes: ['agents:read'] });
   await tokensOf(world.service, app, admin, { scope: 'agents:read' });
-  return (await world.asAdmin('GET', '/oauth-grants')).grants[0].id;
+  // A call beside this one may have deleted the app to make room for its own.
+  const [grant] = (await world.asAdmin('GET', '/oauth-grants')).grants;
+  return grant?.id ?? consented(world);
 }
 
 async function verifyWebhook(world: World): Promise<string> {
