@@ -2,13 +2,13 @@
 // reason why they lost. Specification 4.8, decisions 4.8.
 
 import { type CallFilter, callIdPage, findCallIdOfAgent } from '../../store/calls/calls.ts';
+import type { CallView } from '../../store/calls/records.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { maxHoldChanges } from '../constants.ts';
 import {
   type CallState,
-  type CallView,
   callKind,
   callView,
   changeCall,

@@ -2,7 +2,8 @@
 // belongs to the workspace's oldest site, or to one created for it.
 
 import { findOldestContactByPhone } from '../../store/customers/contacts.ts';
-import { findVisitorByPhone, insertVisitor, type VisitorRecord } from '../../store/customers/visitors.ts';
+import { findVisitorByPhone, type VisitorRecord } from '../../store/customers/visitors.ts';
+import { insertVisitor } from '../../store/customers/writes.ts';
 import { findOldestSite } from '../../store/workspace/sites.ts';
 import { newVisitor, putVisitor, seeContact } from '../customers/visitors.ts';
 import type { Context } from '../runtime/context.ts';

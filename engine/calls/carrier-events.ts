@@ -4,6 +4,7 @@
 import type { CallRecord } from '../../store/calls/calls.ts';
 import { findCallIdByCarrier } from '../../store/calls/calls.ts';
 import { findPhoneNumberByE164, type PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
+import { unsetCall } from '../../store/calls/writes.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { CallOrder, CarrierEvent } from '../../workers/providers/carrier.ts';
 import {
@@ -181,22 +182,15 @@ function newCall(
   of: { number: PhoneNumberRecord; event: CarrierEvent },
 ): CallRecord {
   return {
+    ...unsetCall,
     conversationId: conversation.id,
     phoneNumberId: of.number.id,
     carrierCallId: of.event.callId,
     fromE164: of.event.from,
     toE164: of.event.to,
     phase: 'ringing',
-    agentId: null,
     isOnHold: false,
     isRecorded: of.number.recordingEnabled,
-    ringingAgentIds: [],
-    answeredAt: null,
-    endedAt: null,
-    carrierEndedAt: null,
-    durationMs: null,
-    recordingUrl: null,
-    voicemailId: null,
     createdAt: ctx.at,
   };
 }

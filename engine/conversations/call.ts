@@ -1,7 +1,7 @@
 // The call actor beside its conversation's: the call's phase, who is on the phone, and its timeline. Writes changes of
 // a call and emits them. Permissions are checked in actions.ts, ringing.ts and carrier-events.ts.
 
-import { type CallPhase, type CallRecord, findCall, insertCall, updateCall } from '../../store/calls/calls.ts';
+import { type CallRecord, findCall } from '../../store/calls/calls.ts';
 import {
   type CallEventDetail,
   type CallEventRecord,
@@ -10,8 +10,11 @@ import {
   insertCallEvent,
 } from '../../store/calls/events.ts';
 import { findPhoneNumber, type PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
-import type { ConversationRecord, Handshake } from '../../store/conversations/conversations.ts';
+import { type CallEventView, CallView } from '../../store/calls/records.ts';
+import { type CallChanges, insertCall, updateCall } from '../../store/calls/writes.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { findContact } from '../../store/customers/contacts.ts';
+import { viewer } from '../../store/record.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse } from '../errors.ts';
 import { type EventOf, emit } from '../events.ts';
@@ -21,6 +24,7 @@ import { deadline } from '../runtime/kinds.ts';
 import type { ActorKind } from '../runtime/registry.ts';
 import { orderCall } from './carrier-orders.ts';
 import { audienceOf, conversationKind } from './conversation.ts';
+import { callNoticeDeadline, expectNotice } from './notices.ts';
 
 export interface CallState extends CallRecord {
   readonly events: readonly CallEventRecord[];
@@ -38,39 +42,6 @@ export const phoneNumberKind: ActorKind<PhoneNumberRecord> = { name: 'phoneNumbe
 
 export const ringTimeoutDeadline = deadline('call.ringTimeout');
 
-export interface CallEventView {
-  readonly eventType: CallEventType;
-  readonly createdAt: string;
-  readonly fromE164?: string;
-  readonly agentId?: string;
-  readonly departmentId?: string;
-  readonly voicemailId?: string;
-  readonly duration_ms?: number;
-  readonly recordingUrl?: string;
-}
-
-export interface CallView {
-  readonly id: string;
-  readonly version: number;
-  readonly channel: 'call';
-  readonly status: ConversationRecord['status'];
-  readonly state: Exclude<CallPhase, 'active'> | 'answered' | 'on_hold';
-  readonly fromE164: string | null;
-  readonly callerName: string | null;
-  readonly toE164: string;
-  readonly phoneNumberId: string;
-  readonly departmentId: string | null;
-  readonly assignedAgentId: string | null;
-  readonly handshake: Handshake | null;
-  readonly ringingAgentIds: readonly string[];
-  readonly visitorId: string | null;
-  readonly contactId: string | null;
-  readonly voicemailId: string | null;
-  readonly events: readonly CallEventView[];
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
 declare module '../events.ts' {
   interface EventRecords {
     readonly call: CallView;
@@ -81,29 +52,19 @@ export function callerNameOf(view: Pick<View, 'db'>, { contactId }: Conversation
   return contactId === null ? null : (findContact(view.db, contactId)?.name ?? null);
 }
 
+const viewed = viewer(CallView);
+
 /** The record in HTTP replies and socket events. */
 export function callView(view: Pick<View, 'db'>, conversation: ConversationRecord, call: CallState): CallView {
-  return {
-    id: conversation.id,
-    version: conversation.version,
+  return viewed({
+    ...call,
+    ...conversation,
     channel: 'call',
-    status: conversation.status,
     state: call.phase === 'active' ? (call.isOnHold ? 'on_hold' : 'answered') : call.phase,
-    fromE164: call.fromE164,
     callerName: callerNameOf(view, conversation),
-    toE164: call.toE164,
-    phoneNumberId: call.phoneNumberId,
-    departmentId: conversation.departmentId,
-    assignedAgentId: conversation.assignedAgentId,
-    handshake: conversation.handshake,
     ringingAgentIds: call.phase === 'ringing' ? call.ringingAgentIds : [],
-    visitorId: conversation.visitorId,
-    contactId: conversation.contactId,
-    voicemailId: call.voicemailId,
     events: timelineOf(call),
-    createdAt: conversation.createdAt,
-    updatedAt: conversation.updatedAt,
-  };
+  });
 }
 
 /** The end comes last, even if the carrier delivered something after it. */
@@ -154,13 +115,6 @@ export function addCall(ctx: Context, call: CallRecord): CallState {
   ctx.setState(callKind, call.conversationId, added);
   return added;
 }
-
-export type CallChanges = Partial<
-  Omit<
-    CallRecord,
-    'conversationId' | 'phoneNumberId' | 'carrierCallId' | 'fromE164' | 'toE164' | 'isRecorded' | 'createdAt'
-  >
->;
 
 /** Writes a change, with its timeline entry if it has one. Emits nothing. */
 export function changeCall(
@@ -221,6 +175,8 @@ export function emitCall(
 export function endCall(ctx: Context, call: CallState, options: { ordersHangup: boolean }): CallState {
   ctx.clearDeadline(ringTimeoutDeadline, call.conversationId);
   if (options.ordersHangup) orderCall(ctx, call, numberOf(ctx, call), { kind: 'hangup' });
+  // A voicemail has had its notice.
+  if (call.voicemailId === null) expectNotice(ctx, callNoticeDeadline, call.conversationId);
   const spokenMs = call.answeredAt === null ? 0 : ctx.nowMs - Date.parse(call.answeredAt);
   // The carrier's duration is more accurate than ours.
   const durationMs = call.durationMs ?? spokenMs;

@@ -17,6 +17,7 @@ import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
 import { callingAgent, passesDepartment, reaches, worksIn } from '../workspace/access.ts';
 import { customerSees } from './customer-view.ts';
+import { expectNotice, messageNoticeDeadline } from './notices.ts';
 
 export const conversationKind: ActorKind<ConversationRecord> = { name: 'conversation', load: findConversation };
 
@@ -49,7 +50,15 @@ export function audienceOf(
   }
   // A ticket's customer is notified by mail: a browser that claims the address must not receive what is sent to it.
   const visitorId = options.visitorToo && conversation.channel !== 'ticket' ? conversation.visitorId : null;
-  return { kind: 'conversation', channel: conversation.channel, departmentIds, agentIds, visitorId };
+  const { channel, mailPreview } = conversation;
+  return {
+    kind: 'conversation',
+    channel,
+    departmentIds,
+    agentIds,
+    visitorId,
+    ...(visitorId === null || mailPreview === null ? {} : { mailPreview }),
+  };
 }
 
 /**
@@ -90,6 +99,7 @@ export function newConversation(
 ): ConversationRecord {
   return {
     ...unsetConversation,
+    unreachable: false,
     id: ctx.ids.uuid(),
     version: 1,
     status: 'open',
@@ -121,6 +131,7 @@ const versioned = [
   'assignedAgentId',
   'handshake',
   'tags',
+  'snoozedUntil',
 ] as const satisfies readonly (keyof ConversationRecord)[];
 
 /** When and past whom it was routed applies only to the former assignee. */
@@ -130,12 +141,16 @@ const unrouted: ConversationChanges = { routedAt: null, notToAgentIds: [] };
 function writeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges): ConversationRecord {
   const isNewVersion = versioned.some((field) => field in changes && changes[field] !== before[field]);
   const isReassigned = 'assignedAgentId' in changes && changes.assignedAgentId !== before.assignedAgentId;
+  const isMoved = 'status' in changes && changes.status !== before.status;
+  // That the customer left is no activity: goals and lists go by the time of the last one.
+  const isActivity = Object.keys(changes).some((field) => field !== 'unreachable');
   const after: ConversationRecord = {
     ...before,
     ...(isReassigned ? unrouted : {}),
+    ...(isMoved ? { snoozedUntil: null } : {}),
     ...changes,
     version: before.version + (isNewVersion ? 1 : 0),
-    updatedAt: later(ctx.at, before.updatedAt),
+    updatedAt: isActivity ? later(ctx.at, before.updatedAt) : before.updatedAt,
   };
   updateConversation(ctx.db, after);
   foldChange(ctx, before, after);
@@ -154,6 +169,8 @@ export function changeConversation(
   type?: EventOf<'conversation'>,
 ): ConversationRecord {
   const after = writeConversation(ctx, before, changes);
+  // What waits unseen is news for the new assignee, or for everyone.
+  if (after.assignedAgentId !== before.assignedAgentId) expectNotice(ctx, messageNoticeDeadline, after.id);
   emitChange(ctx, { before, after, ...(type === undefined ? {} : { type }) });
   return after;
 }

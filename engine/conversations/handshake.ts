@@ -18,6 +18,7 @@ import { isActive, noteAssignment, requireAgent, theRoster } from '../workspace/
 import { requireCallHolder } from './call.ts';
 import { changeConversation, conversationKind, conversationView, requireReachable } from './conversation.ts';
 import { appendSystemLine } from './messages.ts';
+import { expectNotice, givenNoticeDeadline, offerNoticeDeadline } from './notices.ts';
 import { handCall, requireSilent, ringAgain, wouldBeInTwoCalls } from './ringing.ts';
 import { drainQueue, routeChat } from './routing.ts';
 
@@ -62,6 +63,7 @@ export function offer(
 ): ConversationRecord {
   const { agent, recipient } = options;
   const expiresMs = ctx.nowMs + handshakeMs;
+  expectNotice(ctx, offerNoticeDeadline, conversation.id);
   ctx.setDeadline(handshakeDeadline, conversation.id, expiresMs);
   const offered = changeConversation(
     ctx,
@@ -226,6 +228,7 @@ function giveByForce(
   const given = changeConversation(ctx, conversation, { assignedAgentId: recipient.id });
   noteAssignment(ctx, recipient);
   handCall(ctx, conversation, given);
+  if (agent.id !== recipient.id) expectNotice(ctx, givenNoticeDeadline, conversation.id);
   ctx.audit({
     action: 'conversation.force_transferred',
     targetKind: 'conversation',

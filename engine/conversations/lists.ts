@@ -1,6 +1,13 @@
 // Lists of conversations for the inbox, and tags. Decisions 4.5.
 
-import { type QueueFilter, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
+import {
+  countQueue,
+  type QueueFilter,
+  type QueueSort,
+  queuePage,
+  recentlyClosedPage,
+  spamPage,
+} from '../../store/conversations/lists.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import { distinctNames } from '../../store/folding.ts';
@@ -11,12 +18,17 @@ import type { View } from '../runtime/context.ts';
 import { callingAgent, reachOf } from '../workspace/access.ts';
 import { changeConversation, conversationView, requireReachable } from './conversation.ts';
 
-/** Open and pending conversations that the agent may see, newest first. */
+/** Open and pending conversations that the agent may see. */
 export function listQueue(
   view: View,
-  page: { filter: QueueFilter; cursor: Cursor | undefined; limit: number },
+  page: { filter: QueueFilter; sort?: QueueSort | undefined; cursor: Cursor | undefined; limit: number },
 ): ConversationView[] {
   return queuePage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
+}
+
+/** How many listQueue() finds in all, at most `mostCounted`. */
+export function countListed(view: View, filter: QueueFilter): number {
+  return countQueue(view.db, { filter, reach: reachOf(callingAgent(view)) });
 }
 
 /** Solved and closed conversations that the agent may see, last solved first. */

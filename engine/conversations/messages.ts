@@ -3,8 +3,6 @@
 
 import { type ConversationRecord, setReadUpTo, touchConversation } from '../../store/conversations/conversations.ts';
 import {
-  type Attachment,
-  insertMessage,
   type MessageMail,
   type MessageRecord,
   markRead,
@@ -13,7 +11,9 @@ import {
   type Threading,
   unmarkRead,
 } from '../../store/conversations/messages.ts';
-import type { ConversationView } from '../../store/conversations/records.ts';
+import { type ConversationView, MessageView } from '../../store/conversations/records.ts';
+import { insertMessage, unsetMessage } from '../../store/conversations/writes.ts';
+import { viewer } from '../../store/record.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { previewChars } from '../constants.ts';
 import { refuse } from '../errors.ts';
@@ -34,21 +34,8 @@ import {
   requireReachable,
   requireReadable,
 } from './conversation.ts';
-
-export interface MessageView {
-  readonly id: string;
-  readonly conversationId: string;
-  readonly senderType: SenderType;
-  readonly senderId: string | null;
-  readonly body: string;
-  readonly bodyHtml: string;
-  readonly attachments: readonly Attachment[];
-  readonly deliveryStatus: MessageRecord['deliveryStatus'];
-  readonly threading: Threading | null;
-  readonly mail: MessageMail | null;
-  readonly readAt: string | null;
-  readonly createdAt: string;
-}
+import { mailedFrom, provesEmail } from './customer-view.ts';
+import { expectNotice, messageNoticeDeadline } from './notices.ts';
 
 /** One side read the other's messages, up to this time. */
 export interface ReadView {
@@ -66,21 +53,10 @@ declare module '../events.ts' {
   }
 }
 
+const viewed = viewer(MessageView);
+
 export function messageView(message: MessageRecord): MessageView {
-  return {
-    id: message.id,
-    conversationId: message.conversationId,
-    senderType: message.senderType,
-    senderId: message.senderId,
-    body: message.body,
-    bodyHtml: message.bodyHtml ?? htmlOf(message.body),
-    attachments: message.attachments,
-    deliveryStatus: message.deliveryStatus,
-    threading: message.threading,
-    mail: message.mail,
-    readAt: message.readAt,
-    createdAt: message.createdAt,
-  };
+  return viewed({ ...message, bodyHtml: message.bodyHtml ?? htmlOf(message.body) });
 }
 
 export interface MessageDraft {
@@ -92,15 +68,15 @@ export interface MessageDraft {
   readonly attachments?: readonly NamedFile[] | undefined;
   readonly deliveryStatus?: MessageRecord['deliveryStatus'];
   /** Safe HTML, if the mail had any. */
-  readonly bodyHtml?: string | null;
+  readonly bodyHtml?: string | null | undefined;
   readonly threading?: Threading;
   /** If the message came or leaves as a mail. */
   readonly mail?: MessageMail | null;
   /** The message opens the conversation, so it responds to nothing. */
   readonly isOpening?: boolean;
+  /** To or from someone other than the customer, who does not receive it: it answers no one who waits. */
+  readonly isSide?: boolean;
 }
-
-const nothingAttached: readonly Attachment[] = [];
 
 /** Writes a message and emits it to those who may see it. The conversation keeps its version (decisions 4.5). */
 export function appendMessage(
@@ -110,6 +86,7 @@ export function appendMessage(
 ): { message: MessageRecord; conversation: ConversationRecord } {
   const createdAt = nextLineAt(ctx, conversation);
   const message: MessageRecord = {
+    ...unsetMessage,
     id: draft.id ?? ctx.ids.uuid(),
     conversationId: conversation.id,
     senderType: draft.senderType,
@@ -118,12 +95,8 @@ export function appendMessage(
     bodyHtml: draft.bodyHtml ?? null,
     threading: draft.threading ?? null,
     mail: draft.mail ?? null,
-    attachments:
-      draft.attachments === undefined
-        ? nothingAttached
-        : draft.attachments.map(({ url, name, size }) => ({ url, name, size })),
+    attachments: draft.attachments?.map(({ url, name, size }) => ({ url, name, size })) ?? unsetMessage.attachments,
     deliveryStatus: draft.deliveryStatus ?? null,
-    readAt: null,
     createdAt,
   };
   insertMessage(ctx.db, message);
@@ -131,15 +104,26 @@ export function appendMessage(
   const isSystem = draft.senderType === 'system';
   // A caller cannot hear a message: the response to a call is answering it (calls/actions.ts).
   const isFirstResponse =
-    draft.senderType === 'agent' && conversation.firstResponseAt === null && conversation.channel !== 'call';
+    draft.senderType === 'agent' &&
+    conversation.firstResponseAt === null &&
+    conversation.channel !== 'call' &&
+    draft.isSide !== true;
   const isFirstSinceRouted = draft.senderType === 'agent' && conversation.routedAt !== null;
+  const mailHash = conversation.channel === 'chat' ? mailedFrom(message) : undefined;
   const next: ConversationRecord = {
     ...conversation,
     ...(isFirstSinceRouted ? { routedAt: null } : {}),
     lastLineAt: createdAt,
     updatedAt: later(createdAt, conversation.updatedAt),
-    ...(isSystem ? {} : { preview: previewOf(message), lastMessageAt: createdAt }),
+    ...(isSystem
+      ? {}
+      : {
+          preview: previewOf(message),
+          lastMessageAt: createdAt,
+          mailPreview: mailPreviewAfter(conversation, mailHash),
+        }),
     ...(draft.senderType === 'visitor' ? { lastCustomerMessageAt: createdAt } : {}),
+    ...turnOf(conversation, message, draft.isSide),
     // A customer whom an agent wrote to first was not waiting: reports recognise this by the time, and later messages
     // are no response either.
     ...(isFirstResponse
@@ -149,16 +133,52 @@ export function appendMessage(
         }
       : {}),
   };
-  touchConversation(ctx.db, next, { isFirstResponse, isFirstSinceRouted });
+  const isTurn =
+    next.lastSenderType !== conversation.lastSenderType ||
+    next.lastSenderId !== conversation.lastSenderId ||
+    next.waitingSince !== conversation.waitingSince;
+  touchConversation(ctx.db, next, { isFirstResponse, isFirstSinceRouted, isTurn });
   if (isFirstResponse) foldChange(ctx, conversation, next);
   ctx.setState(conversationKind, next.id, next);
+  if (draft.senderType === 'visitor') expectNotice(ctx, messageNoticeDeadline, next.id);
   emit(ctx, {
     type: 'message.created',
     conversationId: next.id,
-    audience: audienceOf(next, { visitorToo: !isSystem }),
+    audience: {
+      ...audienceOf(next, { visitorToo: !isSystem }),
+      ...(mailHash === undefined ? {} : { emailHash: mailHash }),
+    },
     data: { message: messageView(message) },
   });
   return { message, conversation: next };
+}
+
+/** The preview of a mail replaces one that all of the visitor's tokens may see. */
+function mailPreviewAfter(
+  { preview, mailPreview }: ConversationRecord,
+  emailHash: string | undefined,
+): ConversationRecord['mailPreview'] {
+  if (emailHash === undefined) return null;
+  return { emailHash, before: mailPreview === null ? preview : mailPreview.before };
+}
+
+type Turn = Pick<ConversationRecord, 'lastSenderType' | 'lastSenderId' | 'waitingSince'>;
+
+/**
+ * Who has spoken last, and since when the customer waits. The service's own lines change neither, and a side message
+ * only the first.
+ */
+function turnOf(
+  { waitingSince }: ConversationRecord,
+  { senderType, senderId, createdAt }: MessageRecord,
+  isSide = false,
+): Turn | undefined {
+  if (senderType === 'system') return undefined;
+  return {
+    lastSenderType: senderType,
+    lastSenderId: senderId,
+    waitingSince: isSide ? waitingSince : senderType === 'visitor' ? (waitingSince ?? createdAt) : null,
+  };
 }
 
 /** The text in lists. A message with only files shows their names. */
@@ -260,14 +280,14 @@ export interface MessageList {
 }
 
 /** A page of messages, oldest first. `nextCursor` is the time to pass as `before`, or null at the beginning. */
-export function readMessages(
+function readMessages(
   view: View,
   page: { conversationId: string; before: string | undefined; limit: number; withSystem: boolean },
-): MessageList {
+): { messages: MessageRecord[]; nextCursor: string | null } {
   const rows = messagesBefore(view.db, { ...page, limit: page.limit + 1 });
   const hasMore = rows.length > page.limit;
   const messages = rows.slice(0, page.limit).reverse();
-  return { messages: messages.map(messageView), nextCursor: hasMore ? (messages[0]?.createdAt ?? null) : null };
+  return { messages, nextCursor: hasMore ? (messages[0]?.createdAt ?? null) : null };
 }
 
 export function listMessages(
@@ -275,7 +295,21 @@ export function listMessages(
   page: { conversationId: string; before: string | undefined; limit: number },
 ): MessageList {
   requireReadable(view, page.conversationId);
-  return readMessages(view, { ...page, withSystem: true });
+  const { messages, nextCursor } = readMessages(view, { ...page, withSystem: true });
+  return { messages: messages.map(messageView), nextCursor };
+}
+
+/** The same for the calling visitor: without system lines, and without mail from an address that it did not prove. */
+export function listMessagesForCustomer(
+  view: View,
+  page: { conversationId: string; before: string | undefined; limit: number },
+): MessageList {
+  const { messages, nextCursor } = readMessages(view, { ...page, withSystem: false });
+  const seen = messages.filter((message) => {
+    const emailHash = mailedFrom(message);
+    return emailHash === undefined || provesEmail(view.caller, emailHash);
+  });
+  return { messages: seen.map((message) => ({ ...messageView(message), mail: null })), nextCursor };
 }
 
 function nextLineAt(ctx: Context, conversation: ConversationRecord): string {

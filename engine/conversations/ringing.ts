@@ -13,6 +13,7 @@ import { isActive, theRoster } from '../workspace/roster.ts';
 import { type CallState, callKind, changeCall, emitCall, numberOf, requireState, ringTimeoutDeadline } from './call.ts';
 import { alreadyGreeted, greetingOf, orderCall } from './carrier-orders.ts';
 import { conversationKind } from './conversation.ts';
+import { callNoticeDeadline, expectNotice } from './notices.ts';
 
 /** Who may answer the call. */
 export type RingTarget =
@@ -67,6 +68,7 @@ export function ringTarget(
 export function ring(ctx: Context, conversation: ConversationRecord, call: CallState): void {
   changeCall(ctx, call, { ringingAgentIds: whomToRing(ctx, conversation, call) });
   ctx.setDeadline(ringTimeoutDeadline, call.conversationId, ctx.nowMs + ringMs);
+  expectNotice(ctx, callNoticeDeadline, call.conversationId);
   emitCall(ctx, 'call.ringing', call.conversationId);
 }
 

@@ -2,14 +2,17 @@
 
 import type { ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
-import { deadlineSubjectsAfter } from '../../store/runtime/deadlines.ts';
-import { refuse } from '../errors.ts';
+import { refuse, refuseField } from '../errors.ts';
+import { requireVersion } from '../preconditions.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 import { deadline } from '../runtime/kinds.ts';
+import { reschedule } from '../runtime/rescheduling.ts';
 import { callingAgent, worksIn } from '../workspace/access.ts';
 import { isActive, isGone, theRoster } from '../workspace/roster.ts';
+import { clockFor, dayMs } from '../workspace/time-zones.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 import { emitCall, endCallOf, requireCallHolder } from './call.ts';
 import {
@@ -23,6 +26,7 @@ import { endHandshake } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
 import { ringFreeAgents } from './ringing.ts';
 import { drainQueue, routeChat } from './routing.ts';
+import { expectUnseenIn } from './unseen.ts';
 
 /** Transitions that an agent may request. Closed is not among them: a solved conversation closes by itself. */
 export const transitions: Readonly<Record<ConversationStatus, readonly ConversationStatus[]>> = {
@@ -33,11 +37,10 @@ export const transitions: Readonly<Record<ConversationStatus, readonly Conversat
   closed: ['open', 'solved'],
 };
 
+export const wakeDeadline = deadline('conversation.wake');
 export const autoCloseDeadline = deadline('conversation.autoClose');
 export const rescheduleClosingsDeadline = deadline('workspace.autoCloseAnew');
-/** Solved conversations processed per command, so that many do not block other commands. */
-const autoClosePage = 200;
-const dayMs = 24 * 3600_000;
+const maxSnoozeDays = 366;
 
 interface Answer {
   readonly conversation: ConversationView;
@@ -82,34 +85,58 @@ export const unmarkSpam = command('conversation.notSpam', (ctx, params: { conver
   return { conversation: conversationView(moveTo(ctx, conversation, 'open')) };
 });
 
+/**
+ * Pending until then, unless the customer writes before. A snoozed one gets another time. Refuses not_found, forbidden,
+ * stale_version, invalid_body, illegal_status_transition.
+ */
+export const snoozeConversation = command(
+  'conversation.snooze',
+  (ctx, params: { conversationId: string; until: string; expectedVersion?: number | undefined }): Answer => {
+    const { agent, conversation } = requireReachable(ctx, params.conversationId);
+    requireVersion(conversation, params.expectedVersion);
+    const untilMs = Date.parse(params.until);
+    if (!(untilMs > ctx.nowMs)) refuseField('invalid_body', 'until', 'must be in the future');
+    if (untilMs > ctx.nowMs + maxSnoozeDays * dayMs)
+      refuseField('invalid_body', 'until', `must be within ${maxSnoozeDays} days`);
+    if (!isWorkedOn(conversation.status))
+      refuse('illegal_status_transition', {
+        message: `A conversation that is ${conversation.status} cannot be snoozed.`,
+        detail: { from: conversation.status, to: 'pending' },
+      });
+    const snoozedUntil = isoTime(untilMs);
+    if (snoozedUntil === conversation.snoozedUntil) return { conversation: conversationView(conversation) };
+    const line = `${agent.name} snoozed this until ${clockFor(theWorkspace(ctx))(snoozedUntil)}.`;
+    return { conversation: conversationView(moveTo(ctx, conversation, 'pending', { snoozedUntil, line })) };
+  },
+);
+
+/** A snooze is over. */
+export const wakeConversation = command('conversation.wake', (ctx, params: DeadlineParams): void => {
+  const conversation = ctx.state(conversationKind, params.subjectId);
+  if (conversation?.status !== 'pending' || conversation.snoozedUntil === null) return;
+  // The time may have moved on since this deadline was set.
+  if (conversation.snoozedUntil > ctx.at) return;
+  moveTo(ctx, conversation, 'open', { line: 'The snooze is over: pending became open.' });
+});
+
 /** Closes a solved conversation that was not touched for the workspace's number of days. */
 export const autoClose = command('conversation.autoClose', (ctx, params: DeadlineParams): void => {
   const conversation = ctx.state(conversationKind, params.subjectId);
   if (conversation?.status === 'solved') moveTo(ctx, conversation, 'closed');
 });
 
-/**
- * The workspace's number of days changed: it applies to conversations already solved, too. Works in pages, each from
- * the id at which the last one ended.
- */
-export function rescheduleClosings(ctx: Context): void {
-  rescheduleClosingsAfter(ctx, '');
+/** The workspace's number of days changed: it applies to conversations already solved, too. */
+export function rescheduleClosings(ctx: Context, afterId = ''): void {
+  reschedule(ctx, { of: autoCloseDeadline, next: rescheduleClosingsDeadline, afterId }, (id) => {
+    const conversation = ctx.state(conversationKind, id);
+    if (conversation?.status === 'solved') scheduleClosing(ctx, conversation);
+  });
 }
 
 /** Continues where rescheduleClosings stopped. */
 export const continueRescheduling = command('workspace.autoCloseAnew', (ctx, params: DeadlineParams): void =>
-  rescheduleClosingsAfter(ctx, params.subjectId),
+  rescheduleClosings(ctx, params.subjectId),
 );
-
-function rescheduleClosingsAfter(ctx: Context, afterId: string): void {
-  const ids = deadlineSubjectsAfter(ctx.db, { kind: autoCloseDeadline.deadlineKind, afterId, limit: autoClosePage });
-  for (const id of ids) {
-    const conversation = ctx.state(conversationKind, id);
-    if (conversation?.status === 'solved') scheduleClosing(ctx, conversation);
-  }
-  const last = ids.at(-1);
-  if (last !== undefined && ids.length === autoClosePage) ctx.setDeadline(rescheduleClosingsDeadline, last, ctx.nowMs);
-}
 
 /** Counted from when it was solved; at once if that time has passed. */
 function scheduleClosing(ctx: Context, conversation: ConversationRecord): void {
@@ -118,10 +145,17 @@ function scheduleClosing(ctx: Context, conversation: ConversationRecord): void {
 }
 
 /** Changes the status, with all consequences. The caller has checked that the transition is legal. */
-export function moveTo(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationRecord {
+export function moveTo(
+  ctx: Context,
+  conversation: ConversationRecord,
+  status: ConversationStatus,
+  { line, ...more }: ConversationChanges & { line?: string } = {},
+): ConversationRecord {
   const stays = isWorkedOn(status);
   const free = stays ? conversation : endHandshake(ctx, conversation);
   const changes: ConversationChanges = {
+    snoozedUntil: null,
+    ...more,
     status,
     ...timesOf(ctx, free, status),
     ...(stays ? assigneeOf(ctx, free) : { notToAgentIds: [] }),
@@ -134,7 +168,11 @@ export function moveTo(ctx: Context, conversation: ConversationRecord, status: C
   }
   if (status === 'solved') scheduleClosing(ctx, moved);
   else if (conversation.status === 'solved') ctx.clearDeadline(autoCloseDeadline, moved.id);
-  const told = appendSystemLine(ctx, moved, lineOf(ctx, conversation.status, status));
+  if (moved.snoozedUntil !== null) ctx.setDeadline(wakeDeadline, moved.id, Date.parse(moved.snoozedUntil));
+  else if (conversation.snoozedUntil !== null) ctx.clearDeadline(wakeDeadline, moved.id);
+  // Nothing of spam is mailed.
+  if (conversation.status === 'spam') expectUnseenIn(ctx, moved);
+  const told = appendSystemLine(ctx, moved, line ?? lineOf(ctx, conversation.status, status));
   if (status === 'open') return routeChat(ctx, told);
   if (conversation.channel === 'chat' && conversation.status === 'open') drainQueue(ctx);
   return told;
@@ -146,10 +184,17 @@ function isWorkedOn(status: ConversationStatus): boolean {
 }
 
 /** A customer's message reopens a pending, solved or closed conversation, but not spam (decisions 4.5, "Reopening"). */
-export function reopenForCustomer(ctx: Context, conversation: ConversationRecord): ConversationRecord {
-  return conversation.status === 'open' || conversation.status === 'spam'
-    ? conversation
-    : moveTo(ctx, conversation, 'open');
+export function reopenForCustomer(
+  ctx: Context,
+  conversation: ConversationRecord,
+  who = 'The customer',
+): ConversationRecord {
+  if (conversation.status === 'open' || conversation.status === 'spam') return conversation;
+  return moveTo(ctx, conversation, 'open', {
+    line: `${who} came back: ${conversation.status} became open.`,
+    // What was left unanswered when it was solved is over.
+    ...(isWorkedOn(conversation.status) ? {} : { waitingSince: null }),
+  });
 }
 
 /**
@@ -181,7 +226,7 @@ function timesOf(ctx: Context, conversation: ConversationRecord, status: Convers
 }
 
 function lineOf(ctx: Context, from: ConversationStatus, to: ConversationStatus): string {
-  if (ctx.caller.kind === 'agent') return `${callingAgent(ctx).name} changed the status from ${from} to ${to}.`;
-  // Only the customer reopens one without an agent, from a browser, by mail or by a voicemail.
-  return to === 'open' ? `The customer came back: ${from} became ${to}.` : `The status changed from ${from} to ${to}.`;
+  return ctx.caller.kind === 'agent'
+    ? `${callingAgent(ctx).name} changed the status from ${from} to ${to}.`
+    : `The status changed from ${from} to ${to}.`;
 }

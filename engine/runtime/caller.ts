@@ -10,7 +10,12 @@ export interface Through {
 /** `agent` and `visitor` were authenticated at the edge. The command decides what they may do, on current state. */
 export type Caller =
   | { readonly kind: 'agent'; readonly agentId: string; readonly through?: Through }
-  | { readonly kind: 'visitor'; readonly visitorId: string }
+  | {
+      readonly kind: 'visitor';
+      readonly visitorId: string;
+      /** The hash of the address that its token proves to be its own; undefined for a token that proves none. */
+      readonly provedEmailHash?: string | undefined;
+    }
   | { readonly kind: 'system' };
 
 export const systemCaller: Caller = { kind: 'system' };

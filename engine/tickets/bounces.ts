@@ -45,7 +45,7 @@ export function recordBounce(ctx: Context, bounce: Bounce): void {
     const to = recipientOf(mail, bounce);
     if (to !== undefined && bounce.isOfAddress) suppress(ctx, to, 'bounce', answer);
     if (sent.subjectId === null) return notifyOfLostInvitation(ctx, mail, answer);
-    if (to === mail.to) failDelivery(ctx, sent.subjectId, { to, answer });
+    if (to === mail.to) failDelivery(ctx, mail.messageIds ?? [sent.subjectId], { to, answer });
     else failCopy(ctx, sent.subjectId, { to: to ?? bounce.recipient ?? 'one of its recipients', answer });
     return;
   }
@@ -55,6 +55,9 @@ export function recordBounce(ctx: Context, bounce: Bounce): void {
  * The recipient that bounced, among all who got the mail under one Message-ID. Undefined if the report names none of
  * several.
  */
-function recipientOf({ to, cc = [] }: Mail, { recipient }: Bounce): string | undefined {
-  return cc.length === 0 ? to : [to, ...cc].find((address) => address.toLowerCase() === recipient?.toLowerCase());
+function recipientOf({ to, alsoTo = [], cc = [], bcc = [] }: Mail, { recipient }: Bounce): string | undefined {
+  const others = [...alsoTo, ...cc, ...bcc];
+  return others.length === 0
+    ? to
+    : [to, ...others].find((address) => address.toLowerCase() === recipient?.toLowerCase());
 }

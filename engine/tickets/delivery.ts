@@ -1,9 +1,10 @@
 // Records the outcome of a sent mail in its message, and suppresses an address that was refused for good.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { findMessage, setDeliveryStatus } from '../../store/conversations/messages.ts';
+import { findMessage, setDeliveryStatus, setMailed } from '../../store/conversations/messages.ts';
 import { audienceOf, conversationKind } from '../conversations/conversation.ts';
 import { appendServiceLine, appendSystemLine, messageView } from '../conversations/messages.ts';
+import { expectUnseenIn } from '../conversations/unseen.ts';
 import { emit } from '../events.ts';
 import type { Mail } from '../mail/outgoing.ts';
 import { suppress } from '../mail/suppressions.ts';
@@ -13,12 +14,14 @@ import { notifyOfLostInvitation } from '../team/lost-invitations.ts';
 
 /** The DeliveryError code for an address that, according to its server, accepts no mail at all. */
 export const addressRefused = 'address_refused';
+/** The answer for a mail that did not leave, because there was no reason for it any more. */
+export const withdrawn = 'withdrawn';
 /** Characters kept of a server's answer; some are very long. */
 const maxAnswerChars = 300;
 
 export function settleMail(ctx: Context, item: OutboxItem<Mail>, outcome: OutboxOutcome): void {
   if (outcome.state === 'retry') return;
-  const { to, copyOf } = item.payload;
+  const { to, copyOf, messageIds = [item.subjectId ?? ''] } = item.payload;
   if (outcome.state === 'failed' && outcome.code === addressRefused) suppress(ctx, to, 'rejected', outcome.answer);
   if (item.subjectId === null) {
     if (outcome.state === 'failed') notifyOfLostInvitation(ctx, item.payload, outcome.answer);
@@ -26,8 +29,19 @@ export function settleMail(ctx: Context, item: OutboxItem<Mail>, outcome: Outbox
   }
   if (copyOf !== undefined) {
     if (outcome.state === 'failed') failCopy(ctx, item.subjectId, { to, answer: outcome.answer });
-  } else if (outcome.state === 'sent') noteDelivery(ctx, item.subjectId, 'sent');
-  else failDelivery(ctx, item.subjectId, { to, answer: outcome.answer });
+  } else if (outcome.state === 'failed') failDelivery(ctx, messageIds, { to, answer: outcome.answer });
+  else if (outcome.answer === withdrawn) withdraw(ctx, messageIds);
+  else for (const id of messageIds) noteDelivery(ctx, id, 'sent');
+}
+
+/** What the customer has not seen waits again. */
+function withdraw(ctx: Context, messageIds: readonly string[]): void {
+  let chat: ConversationRecord | undefined;
+  for (const id of messageIds) {
+    setMailed(ctx.db, { id, deliveryStatus: null, mail: null });
+    chat = tellDelivery(ctx, id) ?? chat;
+  }
+  if (chat !== undefined) expectUnseenIn(ctx, chat);
 }
 
 /** The customer has the message; a line in the conversation says which copy failed. */
@@ -42,11 +56,21 @@ export function failCopy(ctx: Context, messageId: string, failure: { to: string;
     );
 }
 
-/** The message did not arrive; a line in its conversation says why. */
-export function failDelivery(ctx: Context, messageId: string, failure: { to: string; answer: string }): void {
-  const message = findMessage(ctx.db, messageId);
-  if (message === undefined || message.deliveryStatus === 'failed') return;
-  const conversation = noteDelivery(ctx, messageId, 'failed');
+/**
+ * A mail with these messages, or about a conversation (a receipt, a transcript), did not arrive; a line in the
+ * conversation says why.
+ */
+export function failDelivery(
+  ctx: Context,
+  subjectIds: readonly string[],
+  failure: { to: string; answer: string },
+): void {
+  let conversation: ConversationRecord | undefined;
+  for (const id of subjectIds) {
+    const message = findMessage(ctx.db, id);
+    if (message === undefined) conversation = ctx.state(conversationKind, id);
+    else if (message.deliveryStatus !== 'failed') conversation = noteDelivery(ctx, id, 'failed') ?? conversation;
+  }
   if (conversation !== undefined)
     appendSystemLine(
       ctx,
@@ -64,6 +88,10 @@ function noteDelivery(
   deliveryStatus: 'sent' | 'failed',
 ): ConversationRecord | undefined {
   setDeliveryStatus(ctx.db, messageId, deliveryStatus);
+  return tellDelivery(ctx, messageId);
+}
+
+function tellDelivery(ctx: Context, messageId: string): ConversationRecord | undefined {
   const message = findMessage(ctx.db, messageId);
   const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
   if (message === undefined || conversation === undefined) return undefined;

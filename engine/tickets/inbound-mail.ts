@@ -2,6 +2,8 @@
 // The webhook and the SMTP listener both end here. Specification 4.20, decisions "Inbound email".
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import { findMessage } from '../../store/conversations/messages.ts';
+import type { VisitorRecord } from '../../store/customers/visitors.ts';
 import {
   addParticipants,
   addReferences,
@@ -9,6 +11,7 @@ import {
   findMailThread,
   insertMail,
   isAnsweredAt,
+  isMailWith,
   isParticipant,
   placeBySubject,
   placesOf,
@@ -18,6 +21,7 @@ import { keepMailed } from '../conversations/attachments.ts';
 import { conversationKind } from '../conversations/conversation.ts';
 import { appendMessage } from '../conversations/messages.ts';
 import { reopenForCustomer } from '../conversations/status.ts';
+import { seeVisitor, visitorKind } from '../customers/visitors.ts';
 import { oneLine } from '../lines.ts';
 import { takesMailAt } from '../mail/inbound-addresses.ts';
 import { startMailThread } from '../mail/ticket-mail.ts';
@@ -54,12 +58,35 @@ const maxParticipants = 100;
 /** Accepts one mail. The same mail again has no effect. Refuses site_bootstrap_failed. */
 export const receiveMail = command('mail.receive', (ctx, params: ReceiveParams): Verdict => {
   const verdict = judgeMail(ctx, params.mail);
-  if (verdict.kind === 'take') take(ctx, params);
-  else if (verdict.kind === 'drop') drop(ctx, params.mail, verdict.reason);
+  if (verdict.kind === 'take') return take(ctx, params.mail);
+  if (verdict.kind === 'drop') drop(ctx, params.mail, verdict.reason);
   return verdict;
 });
 
-function take(ctx: Context, { mail }: ReceiveParams): void {
+/** A mail with what its thread is found by. */
+interface Threaded {
+  readonly mail: IncomingMail;
+  readonly mailId: string;
+  readonly references: readonly string[];
+  readonly match: ThreadMatch;
+  readonly isDisproved: boolean;
+}
+
+function take(ctx: Context, mail: IncomingMail): Verdict {
+  const threaded = threadOf(ctx, mail);
+  const known = threaded.match.conversationId && ctx.state(conversationKind, threaded.match.conversationId);
+  const chat = known && known.channel === 'chat' ? known : undefined;
+  const visitor = chat?.visitorId == null ? undefined : ctx.state(visitorKind, chat.visitorId);
+  if (chat === undefined || visitor === undefined) takeIntoTicket(ctx, threaded);
+  else if (visitor.blockedAt === null) takeIntoChat(ctx, threaded, { chat, visitor });
+  else {
+    drop(ctx, mail, 'blocked');
+    return { kind: 'drop', reason: 'blocked' };
+  }
+  return { kind: 'take' };
+}
+
+function threadOf(ctx: Context, mail: IncomingMail): Threaded {
   const mailId = mailIdOf(mail);
   const inReplyTo = mailIdsIn(mail.headers.inReplyTo);
   const references = mailIdsIn(mail.headers.references);
@@ -69,9 +96,36 @@ function take(ctx: Context, { mail }: ReceiveParams): void {
     {
       placesOf: (id) => placesOf(ctx.db, id),
       placeBySubject: (sender, subjectKey) => placeBySubject(ctx.db, sender, subjectKey),
-      isOnThread: (conversationId, address) => isParticipant(ctx.db, conversationId, address),
+      isOnThread: (conversationId, address, id) => isOnThread(ctx, { conversationId, address, mailId: id }),
     },
   );
+  return { mail, mailId, references: [...inReplyTo, ...references], match, isDisproved };
+}
+
+/** In a chat, a mail that is known counts only for its own sender and recipient. */
+function isOnThread(
+  ctx: Context,
+  { conversationId, address, mailId }: { conversationId: string; address: string; mailId: string },
+): boolean {
+  const isWith = isMailWith(ctx.db, mailId, address);
+  const isChat = ctx.state(conversationKind, conversationId)?.channel === 'chat';
+  return isChat && isWith !== undefined ? isWith : isWith === true || isParticipant(ctx.db, conversationId, address);
+}
+
+/** The visitor goes on with its chat by mail. Whoever else received the mail is no part of it. */
+function takeIntoChat(
+  ctx: Context,
+  threaded: Threaded,
+  { chat, visitor }: { chat: ConversationRecord; visitor: VisitorRecord },
+): void {
+  seeVisitor(ctx, visitor);
+  keep(ctx, threaded, { conversation: reopenForCustomer(ctx, chat), customer: visitor, replyTo: null });
+}
+
+function takeIntoTicket(ctx: Context, threaded: Threaded): void {
+  const { mail, match, isDisproved } = threaded;
+  const sideOf = sideAnsweredBy(ctx, threaded);
+  if (sideOf !== undefined) return takeIntoSide(ctx, threaded, sideOf);
   const named = customerOf(ctx, mail);
   const replyTo = replyToOf(mail, named);
   // In an existing conversation, a Reply-To counts only from an address that used it there before. Otherwise any
@@ -85,7 +139,41 @@ function take(ctx: Context, { mail }: ReceiveParams): void {
   const found = conversationOf(ctx, { mail, match, customer, customerAddress: sender.address });
   const others = othersOn(ctx, mail, { conversation: found, sender: sender.address });
   const copiedTo = copiesAfter({ others, rule: match.threading.rule, isDisproved });
-  const conversation = setCopies(ctx, found, copiedTo);
+  keep(ctx, threaded, { conversation: setCopies(ctx, found, copiedTo), customer, replyTo });
+  if (copiedTo !== undefined) addParticipants(ctx.db, found.id, mail.otherRecipients.slice(0, maxParticipants));
+}
+
+/** The side message that the mail answers. The customer is on no side of its own conversation. */
+function sideAnsweredBy(ctx: Context, { mail, match }: Threaded): SideMessage | undefined {
+  const { matchedMessageId } = match.threading;
+  const message = matchedMessageId === null ? undefined : findMessage(ctx.db, matchedMessageId);
+  const conversation = message?.mail?.side && ctx.state(conversationKind, message.conversationId);
+  if (message === undefined || conversation === undefined) return undefined;
+  const isCustomers = findMailThread(ctx.db, conversation.id)?.customerAddress === mail.from.address;
+  return isCustomers ? undefined : { conversation, messageId: message.id };
+}
+
+interface SideMessage {
+  readonly conversation: ConversationRecord;
+  readonly messageId: string;
+}
+
+/** Someone whom an agent wrote to about the conversation answers. It adds no one to the customer's thread. */
+function takeIntoSide(ctx: Context, threaded: Threaded, { conversation, messageId }: SideMessage): void {
+  const { mail } = threaded;
+  const author = ticketCustomer(ctx, { email: mail.from.address, name: mail.from.name });
+  const reopened = reopenForCustomer(ctx, conversation, mail.from.name ?? mail.from.address);
+  const replyTo = replyToOf(mail, customerOf(ctx, mail));
+  keep(ctx, threaded, { conversation: reopened, customer: author, replyTo, sideOf: messageId });
+}
+
+/** Writes the message, and the mail as it was received. */
+function keep(
+  ctx: Context,
+  { mail, mailId, references, match }: Threaded,
+  into: { conversation: ConversationRecord; customer: VisitorRecord; replyTo: string | null; sideOf?: string },
+): void {
+  const { conversation, customer, replyTo, sideOf } = into;
   const { message } = appendMessage(ctx, conversation, {
     senderType: 'visitor',
     senderId: customer.id,
@@ -96,8 +184,10 @@ function take(ctx: Context, { mail }: ReceiveParams): void {
     mail: {
       from: mail.from,
       copiedTo: mail.otherRecipients.slice(0, maxParticipants),
+      ...(sideOf === undefined ? {} : { side: { messageId: sideOf } }),
       authentication: mail.authentication,
     },
+    isSide: sideOf !== undefined,
   });
   insertMail(ctx.db, {
     mailId,
@@ -113,10 +203,10 @@ function take(ctx: Context, { mail }: ReceiveParams): void {
     html: mail.html,
     authentication: mail.authentication,
     droppedFor: null,
+    isSide: sideOf !== undefined,
     createdAt: ctx.at,
   });
-  addReferences(ctx.db, { conversationId: conversation.id, messageId: message.id }, [...inReplyTo, ...references]);
-  if (copiedTo !== undefined) addParticipants(ctx.db, conversation.id, mail.otherRecipients.slice(0, maxParticipants));
+  addReferences(ctx.db, { conversationId: conversation.id, messageId: message.id }, references);
   for (const attachment of mail.attachments) {
     const { name, copy } = attachment;
     keepMailed(ctx, message.id, attachment);
@@ -182,6 +272,7 @@ function drop(ctx: Context, mail: IncomingMail, reason: DropReason): void {
       html: null,
       authentication: mail.authentication,
       droppedFor: reason,
+      isSide: false,
       createdAt: ctx.at,
     });
   }

@@ -1,7 +1,7 @@
 // The complete mail behind a message, for agents who need what the display leaves out.
 
 import { findMessage } from '../../store/conversations/messages.ts';
-import { findMailOfMessage, type MailAuthentication } from '../../store/mail/mails.ts';
+import { findReceivedMail, type MailAuthentication } from '../../store/mail/mails.ts';
 import { requireReadable } from '../conversations/conversation.ts';
 import { refuse } from '../errors.ts';
 import type { View } from '../runtime/context.ts';
@@ -22,8 +22,7 @@ export interface OriginalMail {
 export function readOriginal(view: View, ids: { conversationId: string; messageId: string }): OriginalMail {
   requireReadable(view, ids.conversationId);
   if (findMessage(view.db, ids.messageId)?.conversationId !== ids.conversationId) refuse('not_found');
-  const mail = findMailOfMessage(view.db, ids.messageId);
-  if (mail === undefined || mail.direction === 'out') refuse('not_found');
+  const mail = findReceivedMail(view.db, ids.messageId) ?? refuse('not_found');
   const { mailId, fromAddress, fromName, replyTo, toAddresses, subject, text, html, authentication, createdAt } = mail;
   return {
     mailId,

@@ -26,8 +26,11 @@ export interface ThreadIndex {
   /** Where this mail is, then where others have named it. */
   placesOf(mailId: string): readonly Place[];
   placeBySubject(sender: string, subjectKey: string): Place | undefined;
-  /** Whether the address is the thread's customer or one of its recipients. */
-  isOnThread(conversationId: string, address: string): boolean;
+  /**
+   * Whether the address is the thread's customer or one of its recipients; in a chat, whether the mail went to it or
+   * came from it.
+   */
+  isOnThread(conversationId: string, address: string, mailId: string): boolean;
 }
 
 export interface ThreadMatch {
@@ -42,7 +45,7 @@ export function findThread(mail: ThreadSignals, index: ThreadIndex): ThreadMatch
     for (const mailId of mailIds) {
       const places = index.placesOf(mailId);
       sawPlace ||= places.length > 0;
-      const place = places.find(({ conversationId }) => index.isOnThread(conversationId, mail.sender));
+      const place = places.find(({ conversationId }) => index.isOnThread(conversationId, mail.sender, mailId));
       if (place !== undefined) return place;
     }
     return undefined;

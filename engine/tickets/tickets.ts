@@ -4,65 +4,88 @@
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { findOldestSite } from '../../store/workspace/sites.ts';
+import { type AttachmentInput, filesOf } from '../conversations/attachments.ts';
 import { addConversation, conversationKind, conversationView, newConversation } from '../conversations/conversation.ts';
 import { appendMessage } from '../conversations/messages.ts';
 import { countTicket } from '../customers/visitor-bounds.ts';
 import { callingVisitor, nameSelf, visitorOfAddress } from '../customers/visitors.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { oneLine } from '../lines.ts';
+import type { Addressing } from '../mail/sending.ts';
 import { startMailThread } from '../mail/ticket-mail.ts';
-import { localPartOf, subjectKeyOf } from '../mail-addresses.ts';
+import { comparable, isAddress, localPartOf, subjectKeyOf } from '../mail-addresses.ts';
 import { requireText } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context, View } from '../runtime/context.ts';
+import { firstWords } from '../text.ts';
 import { type CustomerDraft, customerMessage, sentBefore } from '../widget/chats.ts';
 import { callingAgent, mayCreateTickets } from '../workspace/access.ts';
 import { requireFeature } from '../workspace/entitlements.ts';
 import { theRoster } from '../workspace/roster.ts';
 import { addSite } from '../workspace/sites.ts';
 import { putWorkspace, theWorkspace } from '../workspace/workspace.ts';
+import { mailReceipt } from './receipt.ts';
 import { appendAgentMessage } from './replies.ts';
 
-export interface TicketParams {
+export interface NewTicket {
   readonly customerEmail: string;
   readonly customerName?: string | undefined;
   readonly subject: string;
-  readonly body: string;
   readonly departmentId?: string | undefined;
 }
 
+export interface TicketParams extends NewTicket {
+  readonly body: string;
+  /** Safe HTML of a formatted mail. */
+  readonly bodyHtml?: string | null | undefined;
+  readonly attachments?: readonly AttachmentInput[] | undefined;
+  readonly addressing?: Addressing | undefined;
+}
+
 /**
- * The agent writes first. Refuses forbidden, feature_locked, invalid_body (blank text, unknown department),
+ * The agent writes first. Refuses forbidden, feature_locked, invalid_body (blank text, unknown department, recipients),
  * site_bootstrap_failed.
  */
 export const createTicket = command('ticket.create', (ctx, params: TicketParams): ConversationView => {
   const agent = callingAgent(ctx);
+  const { body, bodyHtml, attachments, addressing, ...ticket } = params;
+  requireTicket(ctx, agent, ticket);
+  requireText(body);
+  return conversationView(
+    openTicketOf(ctx, ticket, { agent, body, bodyHtml, attachments: filesOf(ctx, attachments), addressing }),
+  );
+});
+
+/** Refuses forbidden, feature_locked, invalid_body. */
+export function requireTicket(ctx: Context, agent: AgentRecord, ticket: NewTicket): void {
   if (!mayCreateTickets(agent)) refuse('forbidden', { message: 'You are not allowed to create tickets.' });
   requireFeature(ctx, 'tickets');
-  requireText(params.subject, 'subject');
-  requireText(params.body);
-  const { departmentId = theWorkspace(ctx).settings.defaultDepartmentId } = params;
+  if (!isAddress(ticket.customerEmail)) refuseField('invalid_body', 'to', 'must name the customer');
+  requireText(ticket.subject, 'subject');
+  const departmentId = departmentOf(ctx, ticket);
   if (departmentId !== null && !theRoster(ctx).departments.has(departmentId))
     refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
-  if (params.departmentId !== undefined && agent.role !== 'admin' && !agent.groupIds.includes(params.departmentId))
+  if (ticket.departmentId !== undefined && agent.role !== 'admin' && !agent.groupIds.includes(ticket.departmentId))
     refuse('forbidden', { message: 'You are not allowed to create tickets in this department.' });
-  const customer = ticketCustomer(ctx, {
-    email: params.customerEmail,
-    name: params.customerName ?? localPartOf(params.customerEmail),
-  });
-  const ticket = openTicket(ctx, { customer, subject: params.subject.trim(), departmentId });
-  startMailThread(ctx, ticket, {
-    customerAddress: params.customerEmail.toLowerCase(),
-    subjectKey: subjectKeyOf(params.subject),
-  });
-  const { conversation } = appendAgentMessage(ctx, ticket, {
-    agent,
-    body: params.body,
-    isOpening: true,
-  });
-  return conversationView(conversation);
-});
+}
+
+/** The ticket and its first message, which is mailed. The caller has checked the ticket. */
+export function openTicketOf(
+  ctx: Context,
+  { customerEmail, customerName = localPartOf(customerEmail), subject, ...more }: NewTicket,
+  message: Parameters<typeof appendAgentMessage>[2],
+): ConversationRecord {
+  const customer = ticketCustomer(ctx, { email: customerEmail, name: customerName });
+  const ticket = openTicket(ctx, { customer, subject: subject.trim(), departmentId: departmentOf(ctx, more) });
+  startMailThread(ctx, ticket, { customerAddress: comparable(customerEmail), subjectKey: subjectKeyOf(subject) });
+  return appendAgentMessage(ctx, ticket, { ...message, isOpening: true }).conversation;
+}
+
+function departmentOf(view: Pick<View, 'state'>, { departmentId }: Pick<NewTicket, 'departmentId'>): string | null {
+  return departmentId ?? theWorkspace(view).settings.defaultDepartmentId;
+}
 
 export interface LeftTicket extends CustomerDraft {
   readonly email: string;
@@ -95,17 +118,14 @@ export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicke
     customerAddress: params.email.toLowerCase(),
     subjectKey: subjectKeyOf(subject),
   });
-  appendMessage(ctx, ticket, customerMessage(ctx, customer, params));
+  const { message } = appendMessage(ctx, ticket, customerMessage(ctx, customer, params));
+  mailReceipt(ctx, ticket, { question: message, visitorId: customer.id });
   return { ticketNumber: ticket.ticketNumber };
 });
 
 /** The first line, cut between words if it is long. */
 function subjectOf(text: string): string {
-  const line = oneLine(text.trim().split('\n')[0] ?? '');
-  if (line.length <= madeSubjectChars) return line;
-  const cut = line.slice(0, madeSubjectChars).toWellFormed();
-  const end = cut.lastIndexOf(' ');
-  return `${(end > madeSubjectChars / 2 ? cut.slice(0, end) : cut).trimEnd()}…`;
+  return firstWords(oneLine(text.trim().split('\n')[0] ?? ''), madeSubjectChars);
 }
 
 /**

@@ -1,6 +1,6 @@
 // Conversations: lists, messages, status, assignment, notes. Specification 4.5, decisions 4.5.
 
-import Type, { type TSchema } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import {
   acceptAssignment,
   assignToAgent,
@@ -9,6 +9,7 @@ import {
   declineAssignment,
 } from '../../engine/conversations/handshake.ts';
 import {
+  countListed,
   listQueue,
   listRecentlyClosed,
   listSpam,
@@ -17,18 +18,19 @@ import {
 } from '../../engine/conversations/lists.ts';
 import { listMessages, markConversationRead, markConversationUnread } from '../../engine/conversations/messages.ts';
 import { createNote, listNotes, removeNote, writeWorkingNote } from '../../engine/conversations/notes.ts';
-import { markSpam, setStatus, unmarkSpam } from '../../engine/conversations/status.ts';
+import { markSpam, setStatus, snoozeConversation, unmarkSpam } from '../../engine/conversations/status.ts';
 import { takeConversation, unassignConversation } from '../../engine/conversations/taking.ts';
 import { isAllowed } from '../../engine/rights/scopes.ts';
 import { readOriginal } from '../../engine/tickets/original-mail.ts';
 import { sendMessage } from '../../engine/tickets/replies.ts';
 import { mailTranscript } from '../../engine/tickets/transcript.ts';
+import { mostCounted, placeInQueue, type QueueSort as Sort } from '../../store/conversations/lists.ts';
 import { byCreated, defaultLimit, pageOf, parseTime } from '../pipeline/cursor.ts';
 import { type Method, route } from '../route.ts';
+import { Answering } from '../schemas/mail-writing.ts';
 import { behind } from '../schemas/scoped-members.ts';
 import {
   AgentMessageInput,
-  Channel,
   Conversation,
   ConversationAnswer,
   CursorQuery,
@@ -42,12 +44,15 @@ import {
   NextCursor,
   Note,
   nullable,
+  QueueFilter,
+  QueueSort,
   RepeatableNoteInput,
   RequestedStatus,
   Subject,
   Time,
 } from '../schemas/shared.ts';
 import { withKeys } from '../signed/upload-links.ts';
+import { writtenText } from './written-text.ts';
 
 const ById = Type.Object({ conversationId: Id });
 const ConversationPage = Type.Object({ conversations: Type.Array(Conversation), nextCursor: NextCursor });
@@ -88,6 +93,11 @@ const action = <Path extends string, Body extends TSchema | undefined>(
     reply: { status: 200, schema: ConversationAnswer },
   }) as const;
 
+function sortOf(asked: Static<typeof QueueSort> | undefined): Sort {
+  if (asked === 'created') return 'newest';
+  return asked === 'waiting' ? 'longest_waiting' : (asked ?? 'newest');
+}
+
 export const conversationRoutes = [
   route({
     operation: 'conversation.queue',
@@ -96,30 +106,43 @@ export const conversationRoutes = [
     tag: 'Conversations',
     summary: 'List open and pending conversations',
     description:
-      'Lists the conversations that the agent may see, newest first. Use it when a client starts; live changes arrive over the socket.',
+      'Lists the conversations that the agent may see. Use it when a client starts; live changes arrive over the socket. ' +
+      'Filters can be combined; an id that does not exist matches nothing. ' +
+      'A cursor belongs to the `sort` and the filters that it came with.',
     access: { kind: 'agent', scope: 'conversations:read' },
     query: Type.Object({
-      channel: Type.Optional(Channel),
-      departmentId: Type.Optional(Id),
-      assigneeId: Type.Optional(
-        Type.Union([Id, Type.Literal('none')], { description: "An agent's id, or `none` for unassigned calls." }),
-      ),
+      ...QueueFilter.properties,
+      sort: Type.Optional(QueueSort),
       offered: Type.Optional(
         Type.Boolean({
           description: '`true`: only conversations with a pending offer to the caller, whoever is assigned.',
         }),
       ),
+      total: Type.Optional(Type.Boolean({ description: '`true`: the reply says how many there are on all pages.' })),
       ...CursorQuery,
     }),
-    reply: { status: 200, schema: ConversationPage },
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        ...ConversationPage.properties,
+        total: nullable(
+          Type.Integer({
+            maximum: mostCounted,
+            description: `Counted as far as ${mostCounted}; null unless it was asked for.`,
+          }),
+        ),
+      }),
+    },
     refusals: [],
     read(view, { query }) {
+      const filter = { ...query, isOffered: query.offered };
+      const sort = sortOf(query.sort);
       const { rows, nextCursor } = pageOf(
         query,
-        (page) => listQueue(view, { filter: { ...query, isOffered: query.offered }, ...page }),
-        byCreated,
+        (page) => listQueue(view, { filter, sort, ...page }),
+        (row) => placeInQueue(sort, row),
       );
-      return { conversations: rows, nextCursor };
+      return { conversations: rows, nextCursor, total: query.total === true ? countListed(view, filter) : null };
     },
   }),
 
@@ -200,23 +223,31 @@ export const conversationRoutes = [
     summary: 'Send a message',
     access: { kind: 'agent', scope: 'messages:send' },
     params: ById,
-    body: Type.Object({ ...AgentMessageInput.properties, ...versioned }),
+    body: Type.Object({ ...AgentMessageInput.properties, ...Answering, ...versioned }),
     reply: { status: 201, schema: Message },
     refusals: ['channel_not_assigned', 'conversation_archived', 'stale_version', 'conflict'],
     description:
       "On a ticket the message is mailed to the customer and, unless `copy` is false, to the people in the conversation's `copiedTo`. " +
+      'With `to` or `cc` it goes to those instead, and later mails follow. ' +
       "`deliveryStatus` is that of the customer's mail; a failed copy is noted in the conversation. " +
       "An unassigned chat or ticket is assigned to the author, unless the workspace's `assignOnReply` is off.",
-    run: ({ workspaceId, caller, params, body }, { engine, uploadLinks }) =>
-      engine.execute(sendMessage, {
+    async run({ workspaceId, caller, params, body }, services) {
+      const { body: written, format, attachments, messageId, expectedVersion, ...addressing } = body;
+      const { text, html } = await writtenText(services, { body: written, format });
+      return services.engine.execute(sendMessage, {
         workspaceId,
         caller,
         params: {
-          conversationId: params.conversationId,
-          ...body,
-          attachments: withKeys(uploadLinks, body.attachments),
+          ...params,
+          messageId,
+          expectedVersion,
+          body: text,
+          bodyHtml: html,
+          attachments: withKeys(services.uploadLinks, attachments),
+          addressing,
         },
-      }),
+      });
+    },
   }),
 
   route({
@@ -248,6 +279,25 @@ export const conversationRoutes = [
     refusals: ['forbidden', 'not_assigned', 'illegal_status_transition'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(setStatus, { workspaceId, caller, params: { ...params, status: body.status } }),
+  }),
+
+  route({
+    ...action('conversation.snooze', '/snooze', 'Snooze', {
+      body: Type.Object({
+        until: Type.String({
+          format: 'date-time',
+          description: 'In the future, and at most 366 days from now.',
+        }),
+        ...versioned,
+      }),
+    }),
+    description:
+      'Makes an open or pending conversation pending until that time, its `snoozedUntil`. ' +
+      "It is open again at that time or at the customer's next message; a change of status ends the snooze. " +
+      'Snoozing again sets another time.',
+    refusals: ['forbidden', 'stale_version', 'illegal_status_transition'],
+    run: ({ workspaceId, caller, params, body }, { engine }) =>
+      engine.execute(snoozeConversation, { workspaceId, caller, params: { ...params, ...body } }),
   }),
 
   route({

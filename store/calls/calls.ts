@@ -3,88 +3,27 @@
 import { type ConversationStatus, type Reach, reachValues, withinReach } from '../conversations/conversations.ts';
 import { below, type Cursor, newestOf } from '../cursor.ts';
 import type { Database, Value } from '../database.ts';
-import { fromJson, toJson } from '../json.ts';
+import { fromJson } from '../json.ts';
+import type { RowOf } from '../table.ts';
+import type { CallPhase, CallRecord } from './records.ts';
 
-export type CallPhase = 'ringing' | 'active' | 'voicemail' | 'ended';
+export type { CallPhase, CallRecord } from './records.ts';
 
-export interface CallRecord {
-  readonly conversationId: string;
-  readonly phoneNumberId: string;
-  /** The carrier's id of it. */
-  readonly carrierCallId: string;
-  /** Null if the caller withholds it. */
-  readonly fromE164: string | null;
-  readonly toE164: string;
-  readonly phase: CallPhase;
-  /** The agent on the phone; only set in phase active. */
-  readonly agentId: string | null;
-  readonly isOnHold: boolean;
-  /** By the number's setting when the call came in. */
-  readonly isRecorded: boolean;
-  /** Agents it rings, or rang last; the longest idle first. */
-  readonly ringingAgentIds: readonly string[];
-  /** When it was first answered. */
-  readonly answeredAt: string | null;
-  readonly endedAt: string | null;
-  /** When the carrier reported its end. */
-  readonly carrierEndedAt: string | null;
-  readonly durationMs: number | null;
-  readonly recordingUrl: string | null;
-  readonly voicemailId: string | null;
-  readonly createdAt: string;
-}
-
-type Row = Omit<CallRecord, 'isOnHold' | 'isRecorded' | 'ringingAgentIds'> & {
-  isOnHold: number;
-  isRecorded: number;
-  ringingAgentIds: string;
-};
-
-function fromRow(row: Row): CallRecord {
-  return {
-    ...row,
-    isOnHold: row.isOnHold === 1,
-    isRecorded: row.isRecorded === 1,
-    ringingAgentIds: fromJson(row.ringingAgentIds),
-  };
-}
-
-function toRow(call: CallRecord): Row {
-  return {
-    ...call,
-    isOnHold: call.isOnHold ? 1 : 0,
-    isRecorded: call.isRecorded ? 1 : 0,
-    ringingAgentIds: toJson(call.ringingAgentIds),
-  };
-}
+const fromRow = (row: RowOf<CallRecord>): CallRecord => ({
+  ...row,
+  isOnHold: row.isOnHold === 1,
+  isRecorded: row.isRecorded === 1,
+  ringingAgentIds: fromJson(row.ringingAgentIds),
+});
 
 export function findCall(db: Database, conversationId: string): CallRecord | undefined {
-  const row = db.get<Row>('SELECT * FROM call WHERE conversationId = ?', [conversationId]);
+  const row = db.get<RowOf<CallRecord>>('SELECT * FROM call WHERE conversationId = ?', [conversationId]);
   return row && fromRow(row);
 }
 
 /** The conversation of a call, by the carrier's id. */
 export function findCallIdByCarrier(db: Database, carrierCallId: string): string | undefined {
   return db.get<{ id: string }>('SELECT conversationId AS id FROM call WHERE carrierCallId = ?', [carrierCallId])?.id;
-}
-
-export function insertCall(db: Database, call: CallRecord): void {
-  db.run(
-    `INSERT INTO call (conversationId, phoneNumberId, carrierCallId, fromE164, toE164, phase, agentId, isOnHold, isRecorded, ringingAgentIds, answeredAt, endedAt,
-       carrierEndedAt, durationMs, recordingUrl, voicemailId, createdAt)
-     VALUES (@conversationId, @phoneNumberId, @carrierCallId, @fromE164, @toE164, @phase, @agentId, @isOnHold, @isRecorded, @ringingAgentIds, @answeredAt, @endedAt,
-       @carrierEndedAt, @durationMs, @recordingUrl, @voicemailId, @createdAt)`,
-    { ...toRow(call) },
-  );
-}
-
-/** Writes every field that can change. */
-export function updateCall(db: Database, call: CallRecord): void {
-  db.run(
-    `UPDATE call SET phase = @phase, agentId = @agentId, isOnHold = @isOnHold, ringingAgentIds = @ringingAgentIds, answeredAt = @answeredAt, endedAt = @endedAt,
-       carrierEndedAt = @carrierEndedAt, durationMs = @durationMs, recordingUrl = @recordingUrl, voicemailId = @voicemailId WHERE conversationId = @conversationId`,
-    { ...toRow(call) },
-  );
 }
 
 /** The call that the agent is in. */

@@ -2,25 +2,9 @@
 
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
+import type { CallEventDetail, CallEventType } from './records.ts';
 
-export type CallEventType =
-  | 'ringing'
-  | 'answered'
-  | 'on_hold'
-  | 'resumed'
-  | 'transferred'
-  | 'ended'
-  | 'voicemail_left'
-  | 'ai_engaged';
-
-export interface CallEventDetail {
-  readonly fromE164?: string;
-  /** The agent who answered, or to whom it was transferred. */
-  readonly agentId?: string;
-  /** The department it was transferred to. */
-  readonly departmentId?: string;
-  readonly voicemailId?: string;
-}
+export type { CallEventDetail, CallEventType } from './records.ts';
 
 export interface CallEventRecord {
   readonly conversationId: string;

@@ -26,7 +26,7 @@ export function reachValues(reach: Reach): { channels: string; departmentIds: st
   return { channels: toJson(reach.channels), departmentIds: toJsonOrNull(reach.departmentIds), agentId: reach.agentId };
 }
 
-const nobody: readonly string[] = [];
+const noRecipients: readonly string[] = [];
 
 export function conversationFromRow(row: ConversationRow): ConversationRecord {
   return {
@@ -34,7 +34,9 @@ export function conversationFromRow(row: ConversationRow): ConversationRecord {
     notToAgentIds: fromJson(row.notToAgentIds),
     tags: fromJson(row.tags),
     handshake: fromJsonOrNull(row.handshake),
-    copiedTo: row.copiedTo === '[]' ? nobody : fromJson(row.copiedTo),
+    unreachable: row.unreachable === 1,
+    mailPreview: fromJsonOrNull(row.mailPreview),
+    copiedTo: row.copiedTo === '[]' ? noRecipients : fromJson(row.copiedTo),
   };
 }
 
@@ -54,15 +56,17 @@ export function findConversations(db: Database, conversationIds: readonly string
 
 /**
  * Writes only what a message changes, because every message takes this path. Only the first answer touches the index of
- * reports, and only the first message after routing clears routedAt.
+ * reports, only the first message after routing clears routedAt, and only a change of turns moves it among those that
+ * wait.
  */
 export function touchConversation(
   db: Database,
   conversation: ConversationRecord,
-  options: { isFirstResponse: boolean; isFirstSinceRouted: boolean },
+  options: { isFirstResponse: boolean; isFirstSinceRouted: boolean; isTurn: boolean },
 ): void {
   const {
     preview,
+    mailPreview,
     lastMessageAt,
     firstResponseAt,
     firstResponderId,
@@ -78,9 +82,16 @@ export function touchConversation(
       id,
     ]);
   if (options.isFirstSinceRouted) db.run('UPDATE conversation SET routedAt = NULL WHERE id = ?', [id]);
+  if (options.isTurn)
+    db.run('UPDATE conversation SET lastSenderType = ?, lastSenderId = ?, waitingSince = ? WHERE id = ?', [
+      conversation.lastSenderType,
+      conversation.lastSenderId,
+      conversation.waitingSince,
+      id,
+    ]);
   db.run(
-    'UPDATE conversation SET preview = ?, lastMessageAt = ?, lastLineAt = ?, lastCustomerMessageAt = ?, updatedAt = ? WHERE id = ?',
-    [preview, lastMessageAt, lastLineAt, lastCustomerMessageAt, updatedAt, id],
+    'UPDATE conversation SET preview = ?, mailPreview = ?, lastMessageAt = ?, lastLineAt = ?, lastCustomerMessageAt = ?, updatedAt = ? WHERE id = ?',
+    [preview, toJsonOrNull(mailPreview), lastMessageAt, lastLineAt, lastCustomerMessageAt, updatedAt, id],
   );
 }
 
@@ -312,8 +323,10 @@ export interface ConversationSummary {
   readonly preview: string | null;
   readonly tags: readonly string[];
   readonly updatedAt: string;
+  readonly visitorId: string | null;
   readonly visitorName: string | null;
   readonly visitorEmail: string | null;
+  readonly visitorPhoneE164: string | null;
   /** Of the message; null if none was requested. */
   readonly body: string | null;
 }
@@ -326,7 +339,7 @@ export function summariesOf(
   const pairs = asked.map(({ conversationId, messageRowid }) => [conversationId, messageRowid]);
   return db
     .all<Omit<ConversationSummary, 'tags'> & { tags: string }>(
-      `SELECT conversation.id, version, channel, status, subject, ticketNumber, preview, tags, updatedAt, visitor.name AS visitorName, visitor.email AS visitorEmail, message.body
+      `SELECT conversation.id, version, channel, status, subject, ticketNumber, preview, tags, updatedAt, visitorId, visitor.name AS visitorName, visitor.email AS visitorEmail, visitor.phoneE164 AS visitorPhoneE164, message.body
        FROM json_each(?) AS asked CROSS JOIN conversation ON conversation.id = asked.value ->> 0
        LEFT JOIN visitor ON visitor.id = conversation.visitorId LEFT JOIN message ON message.rowid = asked.value ->> 1 ORDER BY asked.key`,
       [toJson(pairs)],

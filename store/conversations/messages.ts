@@ -2,60 +2,16 @@
 
 import type { Database } from '../database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
-import type { MailAuthentication } from '../mail/mails.ts';
+import type { RowOf } from '../table.ts';
+import type { Attachment, MessageRecord, SenderType } from './records.ts';
 
-export type SenderType = 'visitor' | 'agent' | 'ai' | 'system';
+export type { Attachment, MessageMail, MessageRecord, SenderType, Threading } from './records.ts';
 
-export interface Attachment {
-  readonly url: string;
-  readonly name: string | null;
-  readonly size: number | null;
-}
+type Row = RowOf<MessageRecord> & { readonly rowid: number };
 
-/** How a mail found its conversation. `reason` says why a match was rejected, or that there was none. */
-export interface Threading {
-  readonly rule: 'in_reply_to' | 'references' | 'subject' | 'new';
-  readonly matchedMessageId: string | null;
-  readonly reason: 'sender_not_on_thread' | 'sender_disproved' | 'unknown_reference' | null;
-}
-
-/** Set if the message came or left as a mail. */
-export interface MessageMail {
-  readonly from: { readonly address: string; readonly name: string | null };
-  /** Further recipients, besides the customer and us. */
-  readonly copiedTo: readonly string[];
-  /** The sender's domain's verdict; null if it was not checked, as for mail from us. */
-  readonly authentication: MailAuthentication | null;
-}
-
-export interface MessageRecord {
-  readonly id: string;
-  readonly conversationId: string;
-  readonly senderType: SenderType;
-  readonly senderId: string | null;
-  readonly body: string;
-  /** Safe HTML of a mail; null if the display form derives from the body. */
-  readonly bodyHtml: string | null;
-  readonly attachments: readonly Attachment[];
-  /** Set if the message was made from a mail. */
-  readonly threading: Threading | null;
-  readonly mail: MessageMail | null;
-  readonly deliveryStatus: 'queued' | 'sent' | 'failed' | null;
-  readonly readAt: string | null;
-  readonly createdAt: string;
-}
-
-type Row = Omit<MessageRecord, 'attachments' | 'threading' | 'mail'> & {
-  attachments: string;
-  threading: string | null;
-  mail: string | null;
-};
-
-const columns =
-  'id, conversationId, senderType, senderId, body, bodyHtml, attachments, threading, mail, deliveryStatus, readAt, createdAt';
 const noAttachments: readonly Attachment[] = [];
 
-function fromRow(row: Row): MessageRecord {
+function fromRow({ rowid: _, ...row }: Row): MessageRecord {
   return {
     ...row,
     attachments: row.attachments === '[]' ? noAttachments : fromJson(row.attachments),
@@ -64,25 +20,8 @@ function fromRow(row: Row): MessageRecord {
   };
 }
 
-export function insertMessage(db: Database, message: MessageRecord): void {
-  db.run(`INSERT INTO message (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-    message.id,
-    message.conversationId,
-    message.senderType,
-    message.senderId,
-    message.body,
-    message.bodyHtml,
-    message.attachments.length === 0 ? '[]' : toJson(message.attachments),
-    toJsonOrNull(message.threading),
-    toJsonOrNull(message.mail),
-    message.deliveryStatus,
-    message.readAt,
-    message.createdAt,
-  ]);
-}
-
 export function findMessage(db: Database, messageId: string): MessageRecord | undefined {
-  const row = db.get<Row>(`SELECT ${columns} FROM message WHERE id = ?`, [messageId]);
+  const row = db.get<Row>(`SELECT * FROM message WHERE id = ?`, [messageId]);
   return row && fromRow(row);
 }
 
@@ -92,6 +31,19 @@ export function lastAgentIn(db: Database, conversationId: string): string | unde
     `SELECT senderId FROM message WHERE conversationId = ? AND senderType = 'agent' ORDER BY createdAt DESC LIMIT 1`,
     [conversationId],
   )?.senderId;
+}
+
+/** The agents who wrote in the conversation. */
+export function authorsIn(
+  db: Database,
+  { conversationId, limit }: { conversationId: string; limit: number },
+): string[] {
+  return db
+    .all<{ senderId: string }>(
+      `SELECT DISTINCT senderId FROM message WHERE conversationId = ? AND senderType = 'agent' AND senderId IS NOT NULL LIMIT ?`,
+      [conversationId, limit],
+    )
+    .map(({ senderId }) => senderId);
 }
 
 export interface MessagePage {
@@ -107,7 +59,7 @@ export interface MessagePage {
 export function messagesBefore(db: Database, page: MessagePage): MessageRecord[] {
   return db
     .all<Row>(
-      `SELECT ${columns} FROM message WHERE conversationId = ? AND createdAt < ? AND (? OR senderType <> 'system') ORDER BY createdAt DESC LIMIT ?`,
+      `SELECT * FROM message WHERE conversationId = ? AND createdAt < ? AND (? OR senderType <> 'system') ORDER BY createdAt DESC LIMIT ?`,
       [page.conversationId, page.before ?? '9999', page.withSystem ? 1 : 0, page.limit],
     )
     .map(fromRow);
@@ -119,7 +71,7 @@ export function* messagesBetween(
   range: { conversationId: string; after: string; upTo: string },
 ): Generator<MessageRecord> {
   for (const row of db.iterate<Row>(
-    `SELECT ${columns} FROM message WHERE conversationId = ? AND createdAt > ? AND createdAt <= ? ORDER BY createdAt`,
+    `SELECT * FROM message WHERE conversationId = ? AND createdAt > ? AND createdAt <= ? ORDER BY createdAt`,
     [range.conversationId, range.after, range.upTo],
   ))
     yield fromRow(row);
@@ -143,6 +95,51 @@ export function unmarkRead(db: Database, mark: { conversationId: string; senderT
     mark.from,
     mark.senderType,
   ]);
+}
+
+/** Agents' messages written after `after` that the customer has not seen and that were not mailed, oldest first. */
+export function unseenAnswers(
+  db: Database,
+  page: { conversationId: string; after: string; limit: number },
+): MessageRecord[] {
+  return db
+    .all<Row>(
+      `SELECT * FROM message WHERE conversationId = ? AND createdAt > ? AND senderType = 'agent' AND readAt IS NULL AND deliveryStatus IS NULL ORDER BY createdAt LIMIT ?`,
+      [page.conversationId, page.after, page.limit],
+    )
+    .map(fromRow);
+}
+
+/** The visitor's first message and its last one, before `before`. */
+export function questionsIn(
+  db: Database,
+  { conversationId, before }: { conversationId: string; before: string },
+): { first: MessageRecord | undefined; last: MessageRecord | undefined } {
+  const one = (direction: 'ASC' | 'DESC'): MessageRecord | undefined => {
+    const row = db.get<Row>(
+      `SELECT * FROM message WHERE conversationId = ? AND createdAt < ? AND senderType = 'visitor' ORDER BY createdAt ${direction} LIMIT 1`,
+      [conversationId, before],
+    );
+    return row && fromRow(row);
+  };
+  return { first: one('ASC'), last: one('DESC') };
+}
+
+/** The newest mail in the customer's thread that came in. */
+export function newestMailOfCustomer(db: Database, conversationId: string): MessageRecord | undefined {
+  const row = db.get<Row>(
+    `SELECT * FROM message WHERE conversationId = ? AND senderType = 'visitor' AND mail IS NOT NULL AND mail ->> '$.side' IS NULL ORDER BY createdAt DESC LIMIT 1`,
+    [conversationId],
+  );
+  return row && fromRow(row);
+}
+
+/** The message leaves as a mail, or is kept from it. */
+export function setMailed(
+  db: Database,
+  { id, deliveryStatus, mail }: Pick<MessageRecord, 'id' | 'deliveryStatus' | 'mail'>,
+): void {
+  db.run('UPDATE message SET deliveryStatus = ?, mail = ? WHERE id = ?', [deliveryStatus, toJsonOrNull(mail), id]);
 }
 
 export function setDeliveryStatus(

@@ -1,6 +1,7 @@
-// The records of conversations.
+// The records of conversations and their messages.
 
 import Type, { type Static } from 'typebox';
+import { MailAuthentication } from '../mail/records.ts';
 import { Id, nullable, type RecordOf, Time, Version } from '../record.ts';
 
 export const Channel = Type.Enum(['chat', 'ticket', 'call']);
@@ -40,11 +41,31 @@ export const ConversationView = Type.Object({
   }),
   rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
   ratingComment: nullable(Type.String({ description: "The customer's comment on the rating." })),
+  unreachable: Type.Boolean({
+    description:
+      'For a chat: its visitor has had no page open for some minutes (`unseenMailMinutes`) and gave no address, ' +
+      'so an answer reaches no one.',
+  }),
   preview: nullable(Type.String()),
   lastMessageAt: nullable(Time),
+  lastSenderType: nullable(
+    Type.Enum(['visitor', 'agent', 'ai'], { description: 'Who wrote the last message, apart from the service.' }),
+  ),
+  lastSenderId: nullable(
+    Type.String({ format: 'uuid', description: 'The visitor or the agent who wrote the last message.' }),
+  ),
+  waitingSince: nullable(
+    Type.String({
+      format: 'date-time',
+      description: "Of the customer's first message since the last answer. Null if an agent spoke last.",
+    }),
+  ),
   lastCustomerMessageAt: nullable(Time),
   agentsReadUpTo: nullable(
     Type.String({ format: 'date-time', description: "The customer's messages after this time are unread." }),
+  ),
+  snoozedUntil: nullable(
+    Type.String({ format: 'date-time', description: 'A pending conversation is open again at this time.' }),
   ),
   firstResponseAt: nullable(Time),
   solvedAt: nullable(Time),
@@ -68,6 +89,8 @@ export const ConversationRecord = Type.Object({
   /** The createdAt of its newest message of any kind, including system lines. */
   lastLineAt: nullable(Time),
   customerReadUpTo: nullable(Time),
+  /** While the preview is of a mail: who may see it, and the preview for others. */
+  mailPreview: nullable(Type.Object({ emailHash: Type.String(), before: nullable(Type.String()) })),
 });
 export type ConversationRecord = RecordOf<typeof ConversationRecord>;
 
@@ -84,3 +107,94 @@ export const CustomerConversation = Type.Pick(ConversationView, [
   'updatedAt',
 ]);
 export type CustomerConversation = RecordOf<typeof CustomerConversation>;
+
+export const SenderType = Type.Enum(['visitor', 'agent', 'ai', 'system'], {
+  description: '`ai` is planned; no such messages exist yet.',
+});
+export type SenderType = Static<typeof SenderType>;
+
+export const Attachment = Type.Object({
+  url: Type.String(),
+  name: nullable(Type.String()),
+  size: nullable(Type.Integer()),
+});
+export type Attachment = RecordOf<typeof Attachment>;
+
+export const Threading = Type.Object(
+  {
+    rule: Type.Enum(['in_reply_to', 'references', 'subject', 'new']),
+    matchedMessageId: nullable(Id),
+    reason: nullable(
+      Type.Enum(['sender_not_on_thread', 'sender_disproved', 'unknown_reference'], {
+        description:
+          'For a mail that started a new conversation although it refers to an existing one: ' +
+          'its sender is not part of that conversation; its subject belongs to one whose customer did not send it, ' +
+          "according to the sender's domain; or what it refers to is unknown here.",
+      }),
+    ),
+  },
+  {
+    description:
+      'How a mail found its conversation, and through which of our messages. Null for messages that did not arrive by mail.',
+  },
+);
+export type Threading = RecordOf<typeof Threading>;
+
+export const MessageMail = Type.Object({
+  from: Type.Object(
+    { address: Type.String(), name: nullable(Type.String()) },
+    {
+      description:
+        'As named in the mail. Differs from the customer if replies go elsewhere (Reply-To), or if someone else wrote it.',
+    },
+  ),
+  to: Type.Optional(
+    Type.String({ description: "For a chat's message that was mailed because it was unseen: the customer's address." }),
+  ),
+  sentTo: Type.Optional(Type.Array(Type.String(), { description: "Of an agent's mail: who is in its To." })),
+  copiedTo: Type.Array(Type.String(), {
+    description: 'The other recipients, beside the customer and the workspace.',
+  }),
+  bcc: Type.Optional(
+    Type.Array(Type.String(), { description: "Of an agent's mail: who received it unseen by the others." }),
+  ),
+  side: Type.Optional(
+    Type.Object(
+      { messageId: Id },
+      {
+        description:
+          'For a message to or from someone other than the customer, which the customer does not receive: ' +
+          'a forwarded message, and the mails that answer it. `messageId` is the message that it forwards or answers.',
+      },
+    ),
+  ),
+  authentication: nullable(MailAuthentication),
+});
+export type MessageMail = RecordOf<typeof MessageMail>;
+
+/** A message for those who may see it: the record of the API and of events. */
+export const MessageView = Type.Object({
+  id: Id,
+  conversationId: Id,
+  senderType: SenderType,
+  senderId: nullable(Id),
+  body: Type.String({ description: 'Plain text.' }),
+  bodyHtml: Type.String({ description: 'For display; rendered by the service, never accepted as input.' }),
+  attachments: Type.Array(Attachment),
+  deliveryStatus: nullable(
+    Type.Enum(['queued', 'sent', 'failed'], { description: 'For mailed messages; otherwise null.' }),
+  ),
+  threading: nullable(Threading),
+  mail: nullable(MessageMail),
+  readAt: nullable(Time),
+  createdAt: Time,
+});
+export type MessageView = RecordOf<typeof MessageView>;
+
+/** A message as it is stored. */
+export const MessageRecord = Type.Object({
+  ...MessageView.properties,
+  /** Safe HTML of a mail; null if the display form derives from the body. */
+  bodyHtml: nullable(Type.String()),
+});
+export type MessageRecord = RecordOf<typeof MessageRecord>;

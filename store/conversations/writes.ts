@@ -1,21 +1,15 @@
-// Writes conversations. Apart from conversations.ts, because the threads that read it need no schema at run time.
+// Writes conversations and messages. Apart from their queries, because the threads that read need no schema at run time.
 
-import type { Database } from '../database.ts';
 import { table } from '../table.ts';
-import { ConversationRecord } from './records.ts';
+import { ConversationRecord, MessageRecord } from './records.ts';
 
-const conversations = table('conversation', ConversationRecord, {
-  fixed: ['id', 'channel', 'ticketNumber', 'siteId', 'visitorId', 'createdAt'],
+export const {
+  unset: unsetConversation,
+  insert: insertConversation,
+  update: updateConversation,
+} = table('conversation', ConversationRecord, {
+  key: 'id',
+  fixed: ['channel', 'ticketNumber', 'siteId', 'visitorId', 'createdAt'],
 });
 
-/** What a new conversation is without. */
-export const unsetConversation = conversations.unset;
-
-export function insertConversation(db: Database, conversation: ConversationRecord): void {
-  conversations.insert(db, conversation);
-}
-
-/** Writes every field that can change. */
-export function updateConversation(db: Database, conversation: ConversationRecord): void {
-  conversations.update(db, conversation);
-}
+export const { unset: unsetMessage, insert: insertMessage } = table('message', MessageRecord, { key: 'id' });

@@ -11,6 +11,7 @@ t.test('[4.8] whom a call rings', async (t) => {
     name: id,
     role: 'agent',
     status: 'available',
+    publicName: null,
     statusSource: 'chosen',
     isOnline: false,
     goneAt: null,

@@ -200,6 +200,64 @@ t.test('lists of conversations', async (t) => {
     t.notOk((await ids('/conversations/queue', owner.token)).includes(spam));
   });
 
+  t.test('queue: in three orders, by site and tag, page by page', async (t) => {
+    const here = await service.workspace({ assignOnReply: true });
+    const helper = await service.agent(here, { channels: ['chats'] });
+    const { body: other } = await service.post('/sites', { name: 'Other', domain: 'other.example' }, here.token);
+    const { body: room } = await service.post('/departments', { name: 'Room' }, here.token);
+    const begin = async (embedId: string, tags: string[] = []) => {
+      service.clock.advance(1000);
+      const { id } = await service.chat({ ...here, embedId });
+      await service.put(`/conversations/${id}/tags`, { tags }, here.token);
+      return id;
+    };
+    const [first, second, hidden, third] = [
+      await begin(here.embedId, ['VIP', 'refund']),
+      await begin(other.embedId),
+      await begin(here.embedId, ['vip']),
+      await begin(here.embedId, ['vip']),
+    ];
+    await service.post(`/conversations/${hidden}/assign-to-department`, { departmentId: room.id }, here.token);
+    // The first one's customer has an answer, so the others wait longer.
+    await service.post(`/conversations/${first}/messages`, { body: 'An answer' }, here.token);
+    const paged = async (query: string, token = here.token) => {
+      const read: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const { body } = await service.get(`/conversations/queue?limit=1&${query}${at}`, token);
+        read.push(...body.conversations.map(({ id }: { id: string }) => id));
+        cursor = body.nextCursor;
+      } while (cursor !== null);
+      return read;
+    };
+    t.strictSame(await paged(''), [third, hidden, second, first]);
+    t.strictSame(await paged('sort=newest'), [third, hidden, second, first]);
+    t.strictSame(await paged('sort=oldest'), [first, second, hidden, third]);
+    t.strictSame(await paged('sort=longest_waiting'), [second, hidden, third, first], 'who does not wait comes last');
+    t.strictSame(await paged('sort=oldest', helper.token), [first, second, third], 'nothing out of reach');
+    t.strictSame(await paged('tag=Vip'), [third, hidden, first]);
+    t.strictSame(await paged('tag=vip', helper.token), [third, first]);
+    t.strictSame(await paged('tag=vi'), []);
+    t.strictSame(await paged(`siteId=${other.id}`), [second]);
+    t.strictSame(await paged(`siteId=${here.siteId}&tag=vip&sort=longest_waiting`), [hidden, third, first]);
+    t.strictSame(await paged(`tag=vip&assigneeId=${here.agentId}`), [first]);
+    t.strictSame(await paged(`departmentId=${room.id}&tag=vip&channel=chat&assigneeId=none`), [hidden]);
+    t.strictSame(await paged(`siteId=${owner.siteId}`), [], "another workspace's site matches nothing");
+  });
+
+  t.test('queue: counted if asked, for what each may see', async (t) => {
+    const totalOf = async (query: string, token: string): Promise<number | null> =>
+      (await service.get(`/conversations/queue${query}`, token)).body.total;
+    t.equal(await totalOf('', owner.token), null);
+    t.equal(await totalOf('?total=true&limit=1', owner.token), 3);
+    t.equal(await totalOf('?total=true', guest.token), 2);
+    t.equal(await totalOf('?total=true&channel=ticket', owner.token), 0);
+    const sorted = await ids('/conversations/queue?sort=created', owner.token);
+    t.strictSame(sorted, await ids('/conversations/queue', owner.token));
+    t.strictSame([...(await ids('/conversations/queue?sort=activity', owner.token))].sort(), [...sorted].sort());
+  });
+
   t.test('[4.5] queue: filters by channel, department and assignee', async (t) => {
     await service.post(
       `/conversations/${open}/assign-to-agent`,
@@ -216,6 +274,10 @@ t.test('lists of conversations', async (t) => {
       'channel=chats',
       'departmentId=x',
       'assigneeId=me',
+      'siteId=x',
+      'tag=',
+      `tag=${'x'.repeat(51)}`,
+      'sort=newest_first',
       'limit=0',
       'limit=201',
       'limit=x',
@@ -285,7 +347,7 @@ t.test('lists of conversations', async (t) => {
     const [row] = (await service.get('/conversations/queue', owner.token)).body.conversations;
     t.strictSame(
       Object.keys(row).sort(),
-      'agentsReadUpTo assignedAgentId channel closedAt contactId copiedTo createdAt departmentId firstResponseAt handshake id lastCustomerMessageAt lastMessageAt preview rating ratingComment siteId solvedAt status subject tags ticketNumber updatedAt version visitorId'.split(
+      'agentsReadUpTo assignedAgentId channel closedAt contactId copiedTo createdAt departmentId firstResponseAt handshake id lastCustomerMessageAt lastMessageAt lastSenderId lastSenderType preview rating ratingComment siteId snoozedUntil solvedAt status subject tags ticketNumber unreachable updatedAt version visitorId waitingSince'.split(
         ' ',
       ),
     );

@@ -1,12 +1,20 @@
-// The declaration of a conversation's record against its table and its views.
+// The declarations of conversations and messages against their tables and views.
 
 import { join } from 'node:path';
 import t from 'tap';
 import { conversationView } from '../../engine/conversations/conversation.ts';
 import { customerConversation } from '../../engine/conversations/customer-view.ts';
+import { messageView } from '../../engine/conversations/messages.ts';
 import { type ConversationRecord, findConversation } from '../../store/conversations/conversations.ts';
+import { findMessage, type MessageRecord } from '../../store/conversations/messages.ts';
 import * as declared from '../../store/conversations/records.ts';
-import { insertConversation, unsetConversation, updateConversation } from '../../store/conversations/writes.ts';
+import {
+  insertConversation,
+  insertMessage,
+  unsetConversation,
+  unsetMessage,
+  updateConversation,
+} from '../../store/conversations/writes.ts';
 import { Database } from '../../store/database.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { tempFolder } from '../support/folder.ts';
@@ -15,6 +23,7 @@ const at = '2026-11-01T00:00:00.000Z';
 const id = '00000000-0000-4000-8000-000000000001';
 const bare: ConversationRecord = {
   ...unsetConversation,
+  unreachable: false,
   id,
   version: 1,
   channel: 'ticket',
@@ -35,6 +44,10 @@ const full: ConversationRecord = {
   ratingComment: 'Thanks',
   preview: 'Hello',
   lastMessageAt: at,
+  lastSenderType: 'visitor',
+  lastSenderId: 'v',
+  waitingSince: at,
+  snoozedUntil: at,
   lastCustomerMessageAt: at,
   agentsReadUpTo: at,
   firstResponseAt: at,
@@ -79,4 +92,45 @@ t.test('a view has its own members, in its order', async (t) => {
     'id channel status subject rating preview lastMessageAt createdAt updatedAt'.split(' '),
   );
   t.equal(customerConversation({ ...full, status: 'spam' }).status, 'open');
+});
+
+t.test('a message is read as it was written, and has its own view', async (t) => {
+  const db = Database.openWriter(join(tempFolder(t), 'x.db'), workspaceMigrations);
+  t.teardown(() => db.close());
+  insertConversation(db, bare);
+  const written: MessageRecord = {
+    ...unsetMessage,
+    id,
+    conversationId: id,
+    senderType: 'agent',
+    body: 'A < B',
+    createdAt: at,
+  };
+  const mailed: MessageRecord = {
+    ...written,
+    id: '00000000-0000-4000-8000-000000000002',
+    senderType: 'visitor',
+    senderId: 'v',
+    bodyHtml: '<p>Hello</p>',
+    attachments: [{ url: 'https://example.com/a.png', name: 'a.png', size: null }],
+    threading: { rule: 'new', matchedMessageId: null, reason: 'unknown_reference' },
+    mail: {
+      from: { address: 'a@example.com', name: null },
+      copiedTo: ['b@example.com'],
+      authentication: { spf: 'pass', dkim: 'none', dmarc: 'pass' },
+    },
+    deliveryStatus: 'sent',
+    readAt: full.updatedAt,
+    createdAt: full.updatedAt,
+  };
+  t.same(Object.keys(mailed).sort(), Object.keys(declared.MessageRecord.properties).sort(), 'it is complete');
+  for (const message of [written, mailed]) {
+    insertMessage(db, message);
+    const found = findMessage(db, message.id);
+    t.same(found, message);
+    t.same(Object.keys(found ?? {}).sort(), Object.keys(message).sort(), 'and nothing else');
+  }
+  t.strictSame(Object.keys(messageView(mailed)), Object.keys(declared.MessageView.properties));
+  t.same(messageView(mailed), mailed);
+  t.same(messageView(written), { ...written, bodyHtml: '<p>A &lt; B</p>' });
 });

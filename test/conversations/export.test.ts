@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { strictValidator } from '../../http/pipeline/validation.ts';
-import { insertMessage } from '../../store/conversations/messages.ts';
+import { insertMessage, unsetMessage } from '../../store/conversations/writes.ts';
 import type { Database } from '../../store/database.ts';
 import { deleteEventsBefore } from '../../store/runtime/events.ts';
 import { addThread } from '../support/conversations.ts';
@@ -187,17 +187,11 @@ async function longConversation(service: Service, owner: Person): Promise<string
   db.begin();
   for (let index = 0; index < longMessages; index += 1) {
     insertMessage(db, {
+      ...unsetMessage,
       id: ids.uuid(),
       conversationId: id,
       senderType: 'visitor',
-      senderId: null,
       body: `${index} ${longBody}`,
-      bodyHtml: null,
-      attachments: [],
-      threading: null,
-      mail: null,
-      deliveryStatus: null,
-      readAt: null,
       createdAt: new Date(Date.parse('2020-01-01') + index).toISOString(),
     });
   }

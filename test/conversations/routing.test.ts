@@ -13,6 +13,7 @@ const agent = (id: string, changes: Partial<AgentRecord> = {}): AgentRecord => (
   name: id,
   role: 'agent',
   status: 'available',
+  publicName: null,
   statusSource: 'chosen',
   isOnline: false,
   goneAt: null,

@@ -3,8 +3,7 @@
 
 import t from 'tap';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { insertMessage } from '../../store/conversations/messages.ts';
-import { insertConversation } from '../../store/conversations/writes.ts';
+import { insertConversation, insertMessage, unsetMessage } from '../../store/conversations/writes.ts';
 import type { Database } from '../../store/database.ts';
 import { foldConversation } from '../../store/reports/rollups.ts';
 import { addThread } from '../support/conversations.ts';
@@ -219,6 +218,10 @@ function fill(
       ratedAgentId: null,
       preview: null,
       lastMessageAt: null,
+      lastSenderType: null,
+      lastSenderId: null,
+      waitingSince: null,
+      snoozedUntil: null,
       firstResponseAt: null,
       firstResponderId: null,
       solvedAt: null,
@@ -227,6 +230,8 @@ function fill(
       lastCustomerMessageAt: null,
       agentsReadUpTo: null,
       customerReadUpTo: null,
+      mailPreview: null,
+      unreachable: false,
       // Some at the same moment, to test the order of equal ones.
       createdAt: at(index),
       updatedAt: at(index - (index % 3)),
@@ -239,17 +244,11 @@ function fill(
     const conversationId =
       made[Math.min(made.length - 1, Math.floor((index / oldMessages) * made.length) + random.below(4))] ?? '';
     insertMessage(db, {
+      ...unsetMessage,
       id: ids.uuid(),
       conversationId,
       senderType: random.chance(0.1) ? 'system' : 'visitor',
-      senderId: null,
       body: sentence(random),
-      bodyHtml: null,
-      attachments: [],
-      threading: null,
-      mail: null,
-      deliveryStatus: null,
-      readAt: null,
       createdAt: at(index),
     });
   }

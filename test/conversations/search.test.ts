@@ -282,8 +282,10 @@ t.test('[4.5 search] the shape of a row', async (t) => {
     subject: 'A story',
     ticketNumber: null,
     updatedAt,
+    visitorId: customer.visitorId,
     visitorName: 'Anna Smith',
     visitorEmail: 'anna@example.com',
+    visitorPhoneE164: null,
     tags: ['vip', 'breakfast'],
   });
   t.equal(body.total, 1);

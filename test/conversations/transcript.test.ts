@@ -67,6 +67,35 @@ t.test('transcripts', async (t) => {
     }
   });
 
+  t.test("an answer to it lands in the conversation if it is the customer's own", async (t) => {
+    const mailbox = await service.mailbox(owner);
+    const customer = await service.customer(owner.embedId, { email: 'Own@customer.example' });
+    const { id } = (await service.post('/widget/conversations', { body: 'Hello' }, customer.token)).body.conversation;
+    const answered = async (to: string) => {
+      await ask(id, { to, subject: 'What we said' });
+      const mail = await service.mail(to);
+      await service.deliver(mailbox, {
+        from: to,
+        subject: 'Re: What we said',
+        text: `By ${to}`,
+        headers: { 'in-reply-to': `<${mail.id}@${mailbox.address.split('@')[1]}>` },
+      });
+    };
+    await answered('own@customer.example');
+    await answered('friend@elsewhere.example');
+    t.same(
+      (await service.messages(id, owner.token)).map(({ body }) => body),
+      ['Hello', 'By own@customer.example'],
+    );
+    const [ticket] = await service.tickets(owner.token);
+    t.match(await service.messages(ticket.id, owner.token), [{ body: 'By friend@elsewhere.example' }]);
+    await ask(ticket.id, { to: 'friend@elsewhere.example', subject: 'Yours' });
+    const [{ id: messageId }] = await service.messages(ticket.id, owner.token);
+    t.match((await service.get(`/conversations/${ticket.id}/messages/${messageId}/original`, owner.token)).body, {
+      from: { address: 'friend@elsewhere.example' },
+    });
+  });
+
   t.test('[7] a subject with line breaks, or an invalid address: 400', async (t) => {
     const { id } = await service.chat(owner);
     const sound = { to: 'a@example.org', subject: 'x' };

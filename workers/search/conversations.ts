@@ -30,12 +30,14 @@ const firstCapacity = 1024;
 /** Rows written before yielding: a millisecond or two. */
 const rowsPerSlice = 256;
 const maxAskedNumbers = 5000;
-const nobody = 0;
+const none = 0;
 
 export class Conversations {
   readonly #db: Database;
   /** Text values by a code from 1; 0 is none. */
   readonly #codes = new Map<string, number>();
+  /** Those that occur. */
+  readonly #channels = new Set<Channel>();
   readonly #tags = new Map<number, readonly string[]>();
   /** Numbered, but not in the file yet. */
   readonly #newNumbers = new Map<string, number>();
@@ -48,8 +50,13 @@ export class Conversations {
   #department = new Uint32Array(firstCapacity);
   #assignee = new Uint32Array(firstCapacity);
   #offeredTo = new Uint32Array(firstCapacity);
+  /** By number, the document of its visitor's name and email; 0 for none. Those of one are linked in both directions. */
   #visitorDocs = new Uint32Array(firstCapacity);
-  #ticketNumbers = new Uint32Array(firstCapacity);
+  #nextOfVisitor = new Uint32Array(firstCapacity);
+  #previousOfVisitor = new Uint32Array(firstCapacity);
+  #firstOfVisitor = new Uint32Array(firstCapacity);
+  /** By ticket number, under which its subject is indexed, too. */
+  #tickets = new Uint32Array(firstCapacity);
   #updatedMs = new Float64Array(firstCapacity);
   /**
    * The start of each id, as much as a number holds: many conversations are updated in the same millisecond, but few
@@ -99,13 +106,17 @@ export class Conversations {
 
   put(facets: ConversationFacets): void {
     const no = this.numberOf(facets.id);
+    this.#channels.add(facets.channel);
     this.#channel[no] = this.#codeOf(facets.channel);
     this.#status[no] = this.#codeOf(facets.status);
     this.#department[no] = this.#codeOf(facets.departmentId);
     this.#assignee[no] = this.#codeOf(facets.assignedAgentId);
     this.#offeredTo[no] = this.#codeOf(facets.offeredToAgentId);
-    this.#visitorDocs[no] = facets.visitorChangeSeq ?? 0;
-    this.#ticketNumbers[no] = facets.ticketNumber ?? 0;
+    this.setVisitorDoc(no, facets.visitorChangeSeq ?? 0);
+    if (facets.ticketNumber !== null) {
+      this.#tickets = withRoom(this.#tickets, facets.ticketNumber);
+      this.#tickets[facets.ticketNumber] = no;
+    }
     this.#updatedMs[no] = Date.parse(facets.updatedAt);
     this.#idStarts[no] = Number.parseInt(facets.id.slice(0, 8) + facets.id.slice(9, 13), 16);
     if (facets.tags.length > 0) this.#tags.set(no, facets.tags.map(nameKey));
@@ -113,22 +124,42 @@ export class Conversations {
   }
 
   setVisitorDoc(no: number, doc: number): void {
+    const before = this.#visitorDocs[no] ?? none;
+    if (doc === before) return;
+    if (before !== none) this.#unlink(no, before);
     this.#visitorDocs[no] = doc;
+    if (doc === none) return;
+    this.#firstOfVisitor = withRoom(this.#firstOfVisitor, doc);
+    const next = this.#firstOfVisitor[doc] ?? none;
+    this.#firstOfVisitor[doc] = no;
+    this.#nextOfVisitor[no] = next;
+    this.#previousOfVisitor[no] = none;
+    if (next !== none) this.#previousOfVisitor[next] = no;
   }
 
-  /**
-   * By number, the document of its visitor's name and email; 0 for none. Valid only for the moment: a full column is
-   * replaced.
-   */
-  get visitorDocs(): Uint32Array {
-    return this.#visitorDocs;
+  #unlink(no: number, doc: number): void {
+    const next = this.#nextOfVisitor[no] ?? none;
+    const previous = this.#previousOfVisitor[no] ?? none;
+    if (previous === none) this.#firstOfVisitor[doc] = next;
+    else this.#nextOfVisitor[previous] = next;
+    if (next !== none) this.#previousOfVisitor[next] = previous;
   }
 
-  /** By number, the ticket number, under which its subject is indexed, too; 0 for none. */
-  get ticketNumbers(): Uint32Array {
-    return this.#ticketNumbers;
+  /** The first conversation of a visitor's document, for nextOfVisitor(); 0 for none. */
+  firstOfVisitor(doc: number): number {
+    return this.#firstOfVisitor[doc] ?? none;
   }
 
+  nextOfVisitor(no: number): number {
+    return this.#nextOfVisitor[no] ?? none;
+  }
+
+  /** 0 if there is no such ticket. */
+  ofTicket(ticketNumber: number): number {
+    return this.#tickets[ticketNumber] ?? none;
+  }
+
+  /** By number. Valid only for the moment: a full column is replaced. */
   get updatedMs(): Float64Array {
     return this.#updatedMs;
   }
@@ -140,6 +171,7 @@ export class Conversations {
 
   /** Filters these numbers by Reach (store/conversations/conversations.ts) and the filter, in their order. */
   wantedOf(numbers: Uint32Array, reach: Reach, filter: SearchFilter): Uint32Array {
+    if (this.#isAll(reach) && Object.values(filter).every((value) => value === undefined)) return numbers;
     const channels = this.#setOf(
       reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel),
     );
@@ -152,13 +184,13 @@ export class Conversations {
     let count = 0;
     for (let place = 0; place < numbers.length; place += 1) {
       const no = numbers[place] ?? 0;
-      if (channels[this.#channel[no] ?? nobody] !== 1) continue;
+      if (channels[this.#channel[no] ?? none] !== 1) continue;
       if (status !== undefined && this.#status[no] !== status) continue;
       const updatedMs = this.#updatedMs[no] ?? 0;
       if (updatedMs < fromMs || updatedMs > toMs) continue;
       if (
         departments !== undefined &&
-        departments[this.#department[no] ?? nobody] !== 1 &&
+        departments[this.#department[no] ?? none] !== 1 &&
         this.#assignee[no] !== agent &&
         this.#offeredTo[no] !== agent
       )
@@ -187,6 +219,10 @@ export class Conversations {
     };
   }
 
+  #isAll({ channels, departmentIds }: Reach): boolean {
+    return departmentIds === null && [...this.#channels].every((channel) => channels.includes(channel));
+  }
+
   #storedNumber(conversationId: string): number | undefined {
     const no = findConversationNumber(this.#db, conversationId);
     if (no === undefined) return undefined;
@@ -196,7 +232,7 @@ export class Conversations {
   }
 
   #codeOf(value: string | null): number {
-    if (value === null) return nobody;
+    if (value === null) return none;
     let code = this.#codes.get(value);
     if (code === undefined) this.#codes.set(value, (code = this.#codes.size + 1));
     return code;
@@ -220,13 +256,19 @@ export class Conversations {
     this.#assignee = grown(this.#assignee, new Uint32Array(capacity));
     this.#offeredTo = grown(this.#offeredTo, new Uint32Array(capacity));
     this.#visitorDocs = grown(this.#visitorDocs, new Uint32Array(capacity));
-    this.#ticketNumbers = grown(this.#ticketNumbers, new Uint32Array(capacity));
+    this.#nextOfVisitor = grown(this.#nextOfVisitor, new Uint32Array(capacity));
+    this.#previousOfVisitor = grown(this.#previousOfVisitor, new Uint32Array(capacity));
     this.#updatedMs = grown(this.#updatedMs, new Float64Array(capacity));
     this.#idStarts = grown(this.#idStarts, new Float64Array(capacity));
   }
 }
 
 type Column = Uint16Array | Uint32Array | Float64Array;
+
+/** The column itself if it has this index, or a larger one. */
+function withRoom(column: Uint32Array<ArrayBuffer>, index: number): Uint32Array<ArrayBuffer> {
+  return index < column.length ? column : grown(column, new Uint32Array(2 * index));
+}
 
 export function grown<C extends Column>(from: C, into: C): C {
   into.set(from);
