@@ -12,9 +12,8 @@ import {
   findContact,
   indexContacts,
   indexDeadline,
-  insertContact,
-  updateContact,
 } from '../../store/customers/contacts.ts';
+import { updateContact } from '../../store/customers/writes.ts';
 import { distinctNames } from '../../store/folding.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { command } from '../runtime/command.ts';
@@ -23,7 +22,7 @@ import type { DeadlineParams } from '../runtime/deadlines.ts';
 import { deadline } from '../runtime/kinds.ts';
 import { callingAgent, reachOf } from '../workspace/access.ts';
 import { theRoster } from '../workspace/roster.ts';
-import { visitorKind } from './visitors.ts';
+import { addContact, visitorKind } from './visitors.ts';
 
 /** Newest first (specification 8). */
 const historyLimit = 50;
@@ -43,21 +42,12 @@ export const createContact = command('contact.create', (ctx, fields: ContactFiel
   const { name, email, phoneE164, company } = fields;
   if (name === undefined && email === undefined && phoneE164 === undefined)
     refuseField('invalid_body', 'body', 'must have a name, an email or a phoneE164');
-  const contact: ContactRecord = {
-    id: ctx.ids.uuid(),
+  const contact = addContact(ctx, {
     name: name ?? null,
     email: email ?? null,
     phone: phoneE164 ?? null,
     company: company ?? null,
-    tags: [],
-    customFields: {},
-    lifetimeValueCents: 0,
-    note: null,
-    firstSeenAt: ctx.at,
-    lastSeenAt: ctx.at,
-    createdAt: ctx.at,
-  };
-  insertContact(ctx.db, contact);
+  });
   return { contact };
 });
 

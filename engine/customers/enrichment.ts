@@ -1,8 +1,9 @@
 // Data about a visitor from the shop: the workspace's connector and its latest answer. Decisions 4.12.
 
 import { deleteCommerce, findCommerce, putCommerce } from '../../store/customers/commerce.ts';
-import { findContact, updateContact } from '../../store/customers/contacts.ts';
+import { findContact } from '../../store/customers/contacts.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
+import { updateContact } from '../../store/customers/writes.ts';
 import type { Enrichment } from '../../workers/providers/commerce.ts';
 import { refuse } from '../errors.ts';
 import { command } from '../runtime/command.ts';

@@ -1,20 +1,22 @@
 // Visitors: a customer's browser on one site. Identifying and blocking them. Decisions 4.12.
 
+import { type ContactRecord, findContact, findOldestContactByEmail } from '../../store/customers/contacts.ts';
+import { VisitorSelf } from '../../store/customers/records.ts';
+import { putProvedEmail } from '../../store/customers/visitor-proofs.ts';
+import { findVisitor, findVisitorByEmail, findVisitors, type VisitorRecord } from '../../store/customers/visitors.ts';
 import {
-  type ContactRecord,
-  findOldestContactByEmail,
   insertContact,
-  updateContact,
-} from '../../store/customers/contacts.ts';
-import {
-  findVisitor,
-  findVisitorByEmail,
-  findVisitors,
   insertVisitor,
+  unsetContact,
+  unsetVisitor,
+  updateContact,
   updateVisitor,
-  type VisitorRecord,
-} from '../../store/customers/visitors.ts';
+} from '../../store/customers/writes.ts';
+import { viewer } from '../../store/record.ts';
 import { bumpConversationsOf, linkConversationsOf } from '../conversations/conversation.ts';
+import { setUnreachable } from '../conversations/unreachable.ts';
+import { expectUnseenOf } from '../conversations/unseen.ts';
+import { emailHashOf } from '../directory/compact-ids.ts';
 import { refuse } from '../errors.ts';
 import { emit } from '../events.ts';
 import { isBlank, oneLine } from '../lines.ts';
@@ -33,27 +35,19 @@ declare module '../events.ts' {
   }
 }
 
-/** The visitor's record for its own browser. */
-export interface VisitorSelf {
-  readonly id: string;
-  readonly siteId: string;
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly firstSeenAt: string;
-  readonly lastSeenAt: string;
-  readonly visitCount: number;
-}
+/** The record for its own browser. */
+export const visitorSelf = viewer(VisitorSelf);
 
-export function visitorSelf(visitor: VisitorRecord): VisitorSelf {
-  const { id, siteId, name, email, firstSeenAt, lastSeenAt, visitCount } = visitor;
-  return { id, siteId, name, email, firstSeenAt, lastSeenAt, visitCount };
-}
-
-/** The visitor identifies itself. Refuses forbidden if it is blocked. */
+/** The visitor identifies itself; with `isProved`, its site vouches for the address. Refuses forbidden if it is blocked. */
 export const identifySelf = command(
   'widget.identify',
-  (ctx, params: { name?: string | undefined; email?: string | undefined }): VisitorRecord => {
-    return nameSelf(ctx, callingVisitor(ctx), params);
+  (
+    ctx,
+    { isProved, ...said }: { name?: string | undefined; email?: string | undefined; isProved: boolean },
+  ): VisitorRecord => {
+    const named = nameSelf(ctx, callingVisitor(ctx), said);
+    if (isProved && said.email !== undefined) proveEmail(ctx, named, emailHashOf(said.email));
+    return named;
   },
 );
 
@@ -99,11 +93,28 @@ export const unblockVisitor = command(
   (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, false),
 );
 
+/** Where mail reaches a visitor: its own address, or else its contact's. */
+export function addressOf(view: Pick<View, 'db'>, { email, contactId }: VisitorRecord): string | undefined {
+  return email ?? (contactId === null ? undefined : (findContact(view.db, contactId)?.email ?? undefined));
+}
+
+/** The visitor's address turned out to be its own. A proof of another address, such as an earlier one, proves nothing of this one. */
+export function proveEmail(ctx: Context, visitor: VisitorRecord, emailHash: string): void {
+  const email = addressOf(ctx, visitor);
+  if (email !== undefined && emailHashOf(email) === emailHash)
+    putProvedEmail(ctx.db, { visitorId: visitor.id, email: email.toLowerCase(), provedAt: ctx.at });
+}
+
 /** The calling visitor. Refuses forbidden if it is blocked. */
 export function callingVisitor(view: Pick<View, 'state' | 'caller'>): VisitorRecord {
   if (view.caller.kind !== 'visitor') throw new Error(`a visitor's command called by a ${view.caller.kind}`);
   const visitor = view.state(visitorKind, view.caller.visitorId) ?? refuse('unauthorized');
   return visitor.blockedAt === null ? visitor : refuse('forbidden');
+}
+
+/** The visitor wrote: it was there then. */
+export function seeVisitor(ctx: Context, visitor: VisitorRecord): void {
+  putVisitor(ctx, { ...visitor, lastSeenAt: ctx.at });
 }
 
 export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
@@ -128,6 +139,10 @@ export function identify(
       : seeContact(ctx, findOldestContactByEmail(ctx.db, email), { name, email, phone: null });
   const named: VisitorRecord = { ...visitor, email, name, contactId };
   putVisitor(ctx, named);
+  if (email !== visitor.email) {
+    expectUnseenOf(ctx, visitor.id);
+    setUnreachable(ctx, visitor.id, false);
+  }
   if (contactId !== null && visitor.contactId === null) linkConversationsOf(ctx, visitor.id, contactId);
   return named;
 }
@@ -160,20 +175,23 @@ export function seeContact(
     updateContact(ctx.db, { ...known, name: known.name ?? person.name, lastSeenAt: ctx.at });
     return known.id;
   }
+  return addContact(ctx, person).id;
+}
+
+/** Writes a new contact. */
+export function addContact(ctx: Context, person: Partial<ContactRecord>): ContactRecord {
   const contact: ContactRecord = {
-    id: ctx.ids.uuid(),
+    ...unsetContact,
     ...person,
-    company: null,
-    tags: [],
+    id: ctx.ids.uuid(),
     customFields: {},
     lifetimeValueCents: 0,
-    note: null,
     firstSeenAt: ctx.at,
     lastSeenAt: ctx.at,
     createdAt: ctx.at,
   };
   insertContact(ctx.db, contact);
-  return contact.id;
+  return contact;
 }
 
 function setBlocked(ctx: Context, visitorId: string, blocked: boolean): VisitorRecord {
@@ -191,6 +209,8 @@ function putBlock(ctx: Context, visitor: VisitorRecord, blockedAt: string | null
   const changed: VisitorRecord = { ...visitor, blockedAt };
   putVisitor(ctx, changed);
   bumpConversationsOf(ctx, visitor.id);
+  // Nothing was mailed to it meanwhile.
+  if (blockedAt === null) expectUnseenOf(ctx, visitor.id);
   emitVisitor(ctx, changed);
   const target = { targetKind: 'visitor', targetId: visitor.id };
   ctx.audit(blockedAt === null ? { action: 'visitor.unblocked', ...target } : { action: 'visitor.blocked', ...target });
@@ -219,19 +239,10 @@ export function newVisitor(ctx: Context, siteId: string): VisitorRecord {
   return {
     id: ctx.ids.uuid(),
     siteId,
-    email: null,
-    name: null,
-    phoneE164: null,
-    ip: null,
-    country: null,
-    userAgent: null,
-    geo: null,
-    wcEnrichment: null,
-    contactId: null,
-    currentPageUrl: null,
-    blockedAt: null,
+    ...unsetVisitor,
     firstSeenAt: ctx.at,
     lastSeenAt: ctx.at,
+    isOnline: false,
     visitCount: 0,
   };
 }

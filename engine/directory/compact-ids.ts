@@ -21,3 +21,10 @@ export function workspaceIdIn(text: string): string | undefined {
 export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
+
+export const emailHashChars = 22;
+
+/** Stands for an address in a token, which others may see. 128 bits tell addresses apart. */
+export function emailHashOf(email: string): string {
+  return hashOf(`email:${email.toLowerCase()}`).slice(0, emailHashChars);
+}

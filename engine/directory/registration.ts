@@ -72,5 +72,10 @@ export function requireAdmission(
 
 /** The mode that currently applies. */
 export function modeNow(db: Database, mode: RegistrationMode): RegistrationMode {
-  return hasDirectoryWorkspaces(db) ? mode : 'open';
+  return isEmptyServer(db) ? 'open' : mode;
+}
+
+/** The first workspace is yet to be made. */
+export function isEmptyServer(db: Database): boolean {
+  return !hasDirectoryWorkspaces(db);
 }

@@ -11,7 +11,7 @@ import {
 } from '../../store/platform/webhooks.ts';
 import { deleteQueuedOutbox } from '../../store/runtime/outbox.ts';
 import { refuse, refuseField } from '../errors.ts';
-import { type EventType, eventTypes, isEventType, scopeOfEvent } from '../events.ts';
+import { type EventType, isEventType, scopeOfEvent, webhookEventTypes } from '../events.ts';
 import { holderOf } from '../rights/rights.ts';
 import { allows, type Grant } from '../rights/scopes.ts';
 import { localRightsOf, type PausedReason, whyPaused } from '../rights/webhook-rights.ts';
@@ -268,7 +268,7 @@ function setWebhooks(ctx: Context, webhooks: readonly WebhookRecord[]): void {
 
 function requireReadable(wanted: readonly string[], grant: Grant | undefined): void {
   if (grant === undefined) return;
-  const types = wanted.includes('*') ? eventTypes : wanted.filter(isEventType);
+  const types = wanted.includes('*') ? webhookEventTypes : wanted.filter(isEventType);
   for (const type of types) {
     const scope = scopeOfEvent(type);
     if (!allows(grant, scope))

@@ -1,6 +1,8 @@
 // Inviting, changing and deactivating agents. Their status and presence are in presence.ts. Specification 3, 4.7.
 
+import { deleteOwnViews } from '../../store/conversations/saved-views.ts';
 import type { Cursor } from '../../store/cursor.ts';
+import { deleteDraftsOf } from '../../store/mail/drafts.ts';
 import type { AgentChannel, AgentFilter, AgentRecord, NewAgent, Role } from '../../store/workspace/agents.ts';
 import { agentPage } from '../../store/workspace/agents.ts';
 import { endOneTimeTokens } from '../../store/workspace/one-time-tokens.ts';
@@ -63,7 +65,12 @@ export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: obj
  * Does not reserve the address: it becomes the agent's when it joins. Refuses admin_required, email_already_exists in
  * this workspace, seat_limit_reached, invalid_body for no channel or an unknown department.
  */
-export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {
+/** `joinUrl`: the link of the invitation, for whoever invited to pass on. */
+export interface InvitedAgent extends AgentView {
+  readonly joinUrl: string | null;
+}
+
+export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): InvitedAgent => {
   requireAdmin(ctx);
   if (params.role !== 'admin' && params.channels?.length === 0)
     refuseField('invalid_body', 'channels', 'must name at least one');
@@ -88,28 +95,29 @@ export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): 
     createdAt: ctx.at,
   };
   const agent = auditingMembers(ctx, groupIds, () => addAgent(ctx, invitation));
-  issueJoinCode(ctx, agent);
+  const joinUrl = issueJoinCode(ctx, agent);
   const view = agentView(agent, theRoster(ctx));
   ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, after: view });
-  return view;
+  return { ...view, joinUrl };
 });
 
 /** Refuses admin_required, not_found, already_joined; for a deactivated agent also seat_limit_reached. */
-export const resendInvite = command('agent.resendInvite', (ctx, params: { agentId: string }): AgentView => {
+export const resendInvite = command('agent.resendInvite', (ctx, params: { agentId: string }): InvitedAgent => {
   requireAdmin(ctx);
   const agent = requireAgent(ctx, params.agentId);
   if (inviteStatusOf(agent) === 'joined') refuse('already_joined');
   if (agent.deactivatedAt !== null) requireSeat(ctx);
   const invited: AgentRecord = { ...agent, deactivatedAt: null };
   putAgent(ctx, invited);
-  issueJoinCode(ctx, invited);
+  const joinUrl = issueJoinCode(ctx, invited);
   ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, context: { resent: true } });
-  return agentView(invited, theRoster(ctx));
+  return { ...agentView(invited, theRoster(ctx)), joinUrl };
 });
 
 export interface AgentChanges {
   readonly email?: string | undefined;
   readonly name?: string | undefined;
+  readonly publicName?: string | null | undefined;
   readonly avatarUrl?: string | null | undefined;
   readonly role?: Role | undefined;
   readonly channels?: readonly AgentChannel[] | undefined;
@@ -141,6 +149,7 @@ export const changeAgent = command(
       ...agent,
       email: changes.email ?? agent.email,
       name: changes.name ?? agent.name,
+      publicName: changes.publicName === undefined ? agent.publicName : changes.publicName,
       avatarUrl: changes.avatarUrl === undefined ? agent.avatarUrl : changes.avatarUrl,
       role,
       channels: role === 'admin' ? allAgentChannels : [...new Set(changes.channels ?? agent.channels)],
@@ -216,6 +225,8 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
     dropSecondFactorsOf(ctx, agent.id);
     revokeKeysOf(ctx, agent.id);
     revokeGrantsOf(ctx, agent.id);
+    deleteOwnViews(ctx.db, agent.id);
+    deleteDraftsOf(ctx.db, agent.id);
   });
   ctx.audit({
     action: 'agent.deleted',
@@ -244,10 +255,10 @@ function requireRightToChange(caller: AgentRecord, agent: AgentRecord, changes: 
   if (caller.role === 'admin') return;
   const named = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
   const isMember = agent.groupIds.some((id) => caller.groupIds.includes(id));
-  const own = caller.id === agent.id ? ['name', 'avatarUrl'] : [];
+  const own = caller.id === agent.id ? ['name', 'publicName', 'avatarUrl'] : [];
   const ofMembers =
     caller.role === 'supervisor' && agent.role !== 'admin' && isMember
-      ? ['name', 'avatarUrl', 'channels', 'groupIds']
+      ? ['name', 'publicName', 'avatarUrl', 'channels', 'groupIds']
       : [];
   const allowed = [...own, ...ofMembers];
   if (allowed.length === 0 || named.some((field) => !allowed.includes(field))) refuse('admin_required');
@@ -302,7 +313,7 @@ function auditChange(ctx: Context, before: AgentRecord, after: AgentRecord): voi
   const target = { targetKind: 'agent', targetId: after.id };
   if (before.role !== after.role)
     ctx.audit({ action: 'agent.role_changed', ...target, before: { role: before.role }, after: { role: after.role } });
-  const changed = (['email', 'name', 'avatarUrl', 'channels', 'canTransfer'] as const).filter(
+  const changed = (['email', 'name', 'publicName', 'avatarUrl', 'channels', 'canTransfer'] as const).filter(
     (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
   );
   if (changed.length === 0) return;

@@ -2,6 +2,7 @@
 
 import { conversationIdsOfDepartment } from '../../store/conversations/conversations.ts';
 import { nameKey } from '../../store/folding.ts';
+import { clearMailboxDepartment } from '../../store/mail/mailboxes.ts';
 import {
   type DepartmentRecord,
   deleteDepartment,
@@ -169,6 +170,7 @@ export const removeDepartment = command('department.delete', (ctx, params: { dep
   setRoster(ctx, { ...roster, departments });
   ctx.audit({ action: 'department.deleted', targetKind: 'department', targetId: department.id, before });
   emitDepartment(ctx, 'department.deleted', before);
+  clearMailboxDepartment(ctx.db, department.id);
   clearPageOf(ctx, department.id);
 });
 

@@ -64,10 +64,17 @@ export const register = command('auth.register', (ctx, params: RegisterParams): 
   return { agent, workspace, session: openSession(ctx, agent, { signing: params.signing }) };
 });
 
-/** Ends every earlier code of the agent and mails a new one. Refuses rate_limited after too many. */
-export function issueJoinCode(ctx: Context, agent: AgentRecord): void {
+/**
+ * Ends every earlier code of the agent and mails a new one. Returns its link, to hand over in another way; null for
+ * someone who was an agent before, because whoever has the link acts under that name. Refuses rate_limited after too
+ * many.
+ */
+export function issueJoinCode(ctx: Context, agent: AgentRecord): string | null {
   const code = issueToken(ctx, { agent, kind: 'join', lifetimeMs: joinCodeMs });
-  mailInvitation(ctx, agent, code);
+  const url = `${ctx.settings.baseUrl}/join/${code}`;
+  mailInvitation(ctx, agent, url);
+  // Every deactivation raises it.
+  return agent.tokenVersion === 0 ? url : null;
 }
 
 /**
@@ -97,7 +104,7 @@ export const join = command(
     };
     endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
     putAgent(ctx, joined);
-    // No session, but the code came from the agent's own mailbox.
+    // No session, but only the invited agent and its admins were given the code.
     ctx.audit({ actorAgentId: agent.id, action: 'agent.joined', targetKind: 'agent', targetId: agent.id });
     drainQueue(ctx);
     return {

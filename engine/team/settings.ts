@@ -4,6 +4,8 @@
 import type { WorkspaceSettings } from '../../store/workspace/workspaces.ts';
 import { drainQueue } from '../conversations/routing.ts';
 import { rescheduleClosings } from '../conversations/status.ts';
+import { rescheduleUnseen } from '../conversations/unseen.ts';
+import { rescheduleUnreachable } from '../customers/reach.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { command } from '../runtime/command.ts';
 import { requireAdmin } from '../workspace/access.ts';
@@ -28,6 +30,7 @@ export interface WorkspaceChanges {
   readonly timezone?: string | undefined;
   readonly locale?: string | undefined;
   readonly awayAfterMinutes?: number | undefined;
+  readonly unseenMailMinutes?: number | undefined;
   readonly assignOnReply?: boolean | undefined;
   readonly requireSecondFactor?: boolean | undefined;
 }
@@ -41,17 +44,19 @@ export const changeWorkspace = command(
   (ctx, params: { workspaceId: string; changes: WorkspaceChanges }): { workspace: WorkspaceView } => {
     const admin = requireAdmin(ctx);
     if (params.workspaceId !== ctx.workspaceId) refuse('not_found');
-    const { name, timezone, locale, awayAfterMinutes, assignOnReply, requireSecondFactor } = params.changes;
+    const { name, timezone, locale, awayAfterMinutes, unseenMailMinutes, assignOnReply, requireSecondFactor } =
+      params.changes;
     if (
-      [name, timezone, locale, awayAfterMinutes, assignOnReply, requireSecondFactor].every(
+      [name, timezone, locale, awayAfterMinutes, unseenMailMinutes, assignOnReply, requireSecondFactor].every(
         (value) => value === undefined,
       )
     )
       refuse('no_changes');
     if (timezone !== undefined && !isTimeZone(timezone))
       refuseField('invalid_body', 'timezone', 'must be an IANA time zone, such as Europe/Berlin');
-    // An admin who could no longer sign in could not revert it.
-    if (requireSecondFactor === true && !hasSecondFactor(ctx, admin.id))
+    // An admin who could no longer sign in could not revert it, and a stolen older sign-in must not end it.
+    const isRequired = theWorkspace(ctx).settings.secondFactorRequiredAt !== null;
+    if (requireSecondFactor !== undefined && (requireSecondFactor || isRequired) && !hasSecondFactor(ctx, admin.id))
       refuse('semantic_error', { message: 'Set up your own second factor first.' });
     const workspace = theWorkspace(ctx);
     const before = workspaceView(ctx);
@@ -63,6 +68,7 @@ export const changeWorkspace = command(
       settings: {
         ...workspace.settings,
         awayAfterMinutes: awayAfterMinutes ?? workspace.settings.awayAfterMinutes,
+        unseenMailMinutes: unseenMailMinutes ?? workspace.settings.unseenMailMinutes,
         assignOnReply: assignOnReply ?? workspace.settings.assignOnReply,
         secondFactorRequiredAt:
           requireSecondFactor === undefined
@@ -73,6 +79,10 @@ export const changeWorkspace = command(
       },
     });
     if (awayAfterMinutes !== undefined) rescheduleAway(ctx);
+    if (unseenMailMinutes !== undefined) {
+      rescheduleUnseen(ctx);
+      rescheduleUnreachable(ctx);
+    }
     const after = workspaceView(ctx);
     auditChange(ctx, {
       action: 'workspace.updated',

@@ -6,8 +6,9 @@ import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
 import { requireAdmin } from './access.ts';
 
-export type SealedSecrets = Readonly<Record<SecretName, string>>;
 const names = ['inbound-email', 'carrier'] as const satisfies readonly SecretName[];
+type SharedName = (typeof names)[number];
+export type SealedSecrets = Readonly<Record<SharedName, string>>;
 
 /** Undefined until the workspace has all of them. */
 export function sealedSecrets(view: Pick<View, 'db'>): SealedSecrets | undefined {
@@ -22,7 +23,7 @@ export function sealedSecrets(view: Pick<View, 'db'>): SealedSecrets | undefined
  */
 export const storeSecrets = command(
   'integrations.storeSecrets',
-  (ctx, params: { fresh: SealedSecrets; rotate?: SecretName }): SealedSecrets => {
+  (ctx, params: { fresh: SealedSecrets; rotate?: SharedName }): SealedSecrets => {
     requireAdmin(ctx);
     const { fresh, rotate } = params;
     for (const name of names) {

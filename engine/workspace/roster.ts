@@ -69,10 +69,16 @@ export function requireAgent(view: Pick<View, 'state'>, agentId: string): AgentR
   return theRoster(view).agents.get(agentId) ?? refuse('not_found');
 }
 
+/** The name by which customers know the agent. */
+export function publicNameOf({ publicName, name }: Pick<AgentRecord, 'publicName' | 'name'>): string {
+  return publicName ?? name.trim().split(/\s+/u)[0] ?? name;
+}
+
 export interface AgentView {
   readonly id: string;
   readonly email: string;
   readonly name: string;
+  readonly publicName: string | null;
   readonly role: AgentRecord['role'];
   readonly status: AgentRecord['status'];
   readonly statusSource: AgentRecord['statusSource'];
@@ -99,6 +105,7 @@ export function agentView(agent: AgentRecord, roster: Roster): AgentView {
     id: agent.id,
     email: agent.email,
     name: agent.name,
+    publicName: agent.publicName,
     role: agent.role,
     status: agent.status,
     statusSource: agent.statusSource,
@@ -116,7 +123,14 @@ export function agentView(agent: AgentRecord, roster: Roster): AgentView {
 
 export function addAgent(ctx: Context, added: NewAgent): AgentRecord {
   insertAgent(ctx.db, added);
-  const agent: AgentRecord = { ...added, statusSource: 'chosen', isOnline: false, goneAt: null, joinedSeq: 0 };
+  const agent: AgentRecord = {
+    ...added,
+    publicName: null,
+    statusSource: 'chosen',
+    isOnline: false,
+    goneAt: null,
+    joinedSeq: 0,
+  };
   rememberAgent(ctx, agent);
   return agent;
 }

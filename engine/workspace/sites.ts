@@ -25,6 +25,7 @@ import { requireHours } from './office-hours.ts';
 const siteKind: ActorKind<SiteRecord> = { name: 'site', load: findSite };
 
 const embedBytes = 8;
+const launcherPx = 20;
 
 export interface SiteFields {
   readonly name: string;
@@ -32,6 +33,14 @@ export interface SiteFields {
   readonly primaryColor?: string | undefined;
   readonly launcherPosition?: 'right' | 'left' | undefined;
   readonly welcomeMessage?: string | undefined;
+  readonly onlineMessage?: string | undefined;
+  readonly awayMessage?: string | undefined;
+  readonly closedMessage?: string | undefined;
+  readonly theme?: SiteRecord['theme'] | undefined;
+  readonly logoUrl?: string | null | undefined;
+  readonly launcherSidePx?: number | undefined;
+  readonly launcherBottomPx?: number | undefined;
+  readonly hiddenOnPhones?: boolean | undefined;
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
@@ -56,8 +65,19 @@ export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
     primaryColor: fields.primaryColor ?? '#2563eb',
     launcherPosition: fields.launcherPosition ?? 'right',
     welcomeMessage: fields.welcomeMessage ?? 'Hello! How can we help?',
+    onlineMessage: fields.onlineMessage ?? '',
+    awayMessage: fields.awayMessage ?? '',
+    closedMessage: fields.closedMessage ?? '',
+    theme: fields.theme ?? 'auto',
+    logoUrl: fields.logoUrl ?? null,
+    launcherSidePx: fields.launcherSidePx ?? launcherPx,
+    launcherBottomPx: fields.launcherBottomPx ?? launcherPx,
+    hiddenOnPhones: fields.hiddenOnPhones ?? false,
     businessHoursOverride: null,
     allowedOrigins: fields.allowedOrigins === undefined ? originsOf(domain) : requireOrigins(fields.allowedOrigins),
+    lastSeenAt: null,
+    lastSeenHost: null,
+    refusedHosts: [],
     createdAt: ctx.at,
   };
   insertSite(ctx.db, site);
@@ -85,7 +105,7 @@ export const changeSite = command(
     const holder = findSiteByDomain(ctx.db, domain);
     if (holder !== undefined && holder.id !== before.id)
       refuse('conflict', { message: `There is already a site for ${domain}.` });
-    const after: SiteRecord = {
+    const changed: SiteRecord = {
       ...before,
       version: before.version + 1,
       name: changes.name ?? before.name,
@@ -93,6 +113,14 @@ export const changeSite = command(
       primaryColor: changes.primaryColor ?? before.primaryColor,
       launcherPosition: changes.launcherPosition ?? before.launcherPosition,
       welcomeMessage: changes.welcomeMessage ?? before.welcomeMessage,
+      onlineMessage: changes.onlineMessage ?? before.onlineMessage,
+      awayMessage: changes.awayMessage ?? before.awayMessage,
+      closedMessage: changes.closedMessage ?? before.closedMessage,
+      theme: changes.theme ?? before.theme,
+      logoUrl: changes.logoUrl === undefined ? before.logoUrl : changes.logoUrl,
+      launcherSidePx: changes.launcherSidePx ?? before.launcherSidePx,
+      launcherBottomPx: changes.launcherBottomPx ?? before.launcherBottomPx,
+      hiddenOnPhones: changes.hiddenOnPhones ?? before.hiddenOnPhones,
       businessHoursOverride:
         changes.businessHoursOverride === undefined ? before.businessHoursOverride : changes.businessHoursOverride,
       allowedOrigins:
@@ -100,8 +128,11 @@ export const changeSite = command(
           ? originsAfterMove(before, domain)
           : requireOrigins(changes.allowedOrigins),
     };
-    updateSite(ctx.db, after);
-    ctx.setState(siteKind, after.id, after);
+    const after: SiteRecord = {
+      ...changed,
+      refusedHosts: before.refusedHosts.filter(({ host }) => !allowsHost(changed, host)),
+    };
+    putSite(ctx, after);
     emitSite(ctx, 'site.updated', after);
     auditChange(ctx, {
       action: 'site.updated',
@@ -124,16 +155,25 @@ function emitSite(ctx: Context, type: 'site.created' | 'site.updated', site: Sit
   emit(ctx, { type, audience: { kind: 'workspace' }, data: { site } });
 }
 
+/** Without what never changes and what changes with everything. */
+export function putSite(ctx: Context, site: SiteRecord): void {
+  updateSite(ctx.db, site);
+  ctx.setState(siteKind, site.id, site);
+}
+
+/** Over http or https. */
+function allowsHost(site: Pick<SiteRecord, 'allowedOrigins'>, host: string): boolean {
+  return allowsOrigin(site, `https://${host}`) || allowsOrigin(site, `http://${host}`);
+}
+
 function auditOf({
-  name,
-  domain,
-  allowedOrigins,
-  primaryColor,
-  launcherPosition,
-  welcomeMessage,
-  businessHoursOverride,
+  id: _,
+  version: _version,
+  embedId: _embedId,
+  createdAt: _createdAt,
+  ...settings
 }: SiteRecord): object {
-  return { name, domain, allowedOrigins, primaryColor, launcherPosition, welcomeMessage, businessHoursOverride };
+  return settings;
 }
 
 export function requireSite(view: View, siteId: string): SiteRecord {
@@ -204,6 +244,12 @@ export function hostNameOf(text: string): string | undefined {
 
 function requireDomain(domain: string): string {
   return hostNameOf(domain) ?? refuseField('invalid_body', 'domain', 'must be a host name, such as example.com');
+}
+
+/** A host that pages on the web can have, or of this machine: a mere word is a mistyped one. */
+export function isPlausibleHost(host: string): boolean {
+  const name = hostNameOf(host);
+  return name !== undefined && (/^\[|^localhost$/.test(name) || /[a-z0-9]\.[a-z0-9-]{2,}$|\.\d+$/.test(name));
 }
 
 /** The domain and its www variant; an address has none. */

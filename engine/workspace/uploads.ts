@@ -22,7 +22,7 @@ import {
   visitorUploadBytesPerDay,
 } from '../constants.ts';
 import { dayMs, minuteMs } from '../directory/ceilings.ts';
-import { refuse, refuseField } from '../errors.ts';
+import { type FieldErrors, refuse } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
@@ -59,10 +59,10 @@ export const reserveUpload = command('upload.reserve', (ctx, request: UploadRequ
   const { kind, size } = request;
   if (kind === 'logo') requireAdmin(ctx);
   const contentType = requireType(kind, request.contentType, request.filename);
-  const maxBytes = kind === 'logo' ? maxLogoBytes : maxAttachmentBytes;
+  const maxBytes = isPicture(kind) ? maxLogoBytes : maxAttachmentBytes;
   if (size > maxBytes)
     refuse('file_too_large', {
-      message: `A file of this kind may have at most ${maxBytes} bytes.`,
+      message: `The file is larger than ${maxBytes / (1024 * 1024)} MB.`,
       detail: { maxBytes },
     });
   requireUploadBudget(ctx, size, request.network);
@@ -134,6 +134,10 @@ export const expireUpload = command('upload.expire', (ctx, { subjectId }: Deadli
   if (upload.state !== 'reserved')
     ctx.enqueue(removeObjectKind, { target: upload.key, subjectId: upload.id, payload: { key: upload.key } });
 });
+
+function isPicture(kind: UploadKind): boolean {
+  return kind === 'logo' || kind === 'picture';
+}
 
 /** Agents' uploads may be used in drafts, pictures and texts, and are kept. */
 function isKeptUnnamed({ visitorId, messageId }: UploadRecord): boolean {
@@ -261,11 +265,12 @@ function requireWithin(
 function requireType(kind: UploadKind, declared: string, filename: string): string {
   const type = typeOfFile(declared, filename);
   if (type === undefined || isRunnableName(filename))
-    refuseField(
-      'content_type_not_allowed',
-      type === undefined ? 'contentType' : 'filename',
-      'is of a type that is not accepted',
-    );
-  if (kind === 'logo' && !isImage(type)) refuseField('content_type_not_allowed', 'contentType', 'must be an image');
+    refuseType({ [type === undefined ? 'contentType' : 'filename']: ['is of a type that is not accepted'] });
+  if (isPicture(kind) && !isImage(type)) refuseType({ contentType: ['must be an image'] }, 'Choose an image.');
   return type;
+}
+
+/** The message is for whoever chose the file; programs have the fields. */
+function refuseType(fieldErrors: FieldErrors, message?: string): never {
+  refuse('content_type_not_allowed', { detail: { fieldErrors }, ...(message === undefined ? {} : { message }) });
 }

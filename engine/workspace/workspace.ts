@@ -3,13 +3,14 @@
 
 import { type EmailDomainRecord, findEmailDomain } from '../../store/mail/email-domains.ts';
 import {
+  defaultAnswerThreshold,
   findWorkspace,
   insertWorkspace,
   updateWorkspace,
   type WorkspaceRecord,
   type WorkspaceSettings,
 } from '../../store/workspace/workspaces.ts';
-import { autoCloseDays, awayAfterMinutes, maxOpenChatsPerAgent } from '../constants.ts';
+import { autoCloseDays, awayAfterMinutes, maxOpenChatsPerAgent, unseenMailMinutes } from '../constants.ts';
 import { emit } from '../events.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { ActorKind } from '../runtime/registry.ts';
@@ -51,8 +52,13 @@ export function addWorkspace(
       csatEnabled: true,
       defaultDepartmentId: null,
       awayAfterMinutes,
+      unseenMailMinutes,
       assignOnReply: true,
       secondFactorRequiredAt: null,
+      answerThreshold: defaultAnswerThreshold,
+      embeddingModel: null,
+      embeddingProblem: null,
+      helpCentre: false,
     },
     lastTicketNumber: 0,
     createdAt: ctx.at,
@@ -70,13 +76,14 @@ export interface WorkspaceView {
   readonly emailDomainId: string | null;
   readonly emailDomainStatus: string | null;
   readonly awayAfterMinutes: number;
+  readonly unseenMailMinutes: number;
   readonly assignOnReply: boolean;
   readonly requireSecondFactor: boolean;
 }
 
 export function workspaceView(view: Pick<View, 'state'>): WorkspaceView {
   const { id, name, timezone, locale, settings } = theWorkspace(view);
-  const { awayAfterMinutes, assignOnReply, secondFactorRequiredAt } = settings;
+  const { awayAfterMinutes, unseenMailMinutes, assignOnReply, secondFactorRequiredAt } = settings;
   const domain = theEmailDomain(view);
   return {
     id,
@@ -86,6 +93,7 @@ export function workspaceView(view: Pick<View, 'state'>): WorkspaceView {
     emailDomainId: domain?.id ?? null,
     emailDomainStatus: domain?.status ?? null,
     awayAfterMinutes,
+    unseenMailMinutes,
     assignOnReply,
     requireSecondFactor: secondFactorRequiredAt !== null,
   };

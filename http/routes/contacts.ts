@@ -1,7 +1,9 @@
 // The customer directory. Specification 4.12.
 
 import Type from 'typebox';
+import { importContacts, planImport } from '../../engine/customers/contact-import.ts';
 import { changeContact, createContact, listContacts, readContact } from '../../engine/customers/contacts.ts';
+import { refuse } from '../../engine/errors.ts';
 import { defaultLimit } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
 import { Contact, E164, Email, HistoryItem, Id, line, Name, nullable, Tags } from '../schemas/shared.ts';
@@ -18,6 +20,25 @@ const CustomFields = Type.Record(
   },
 );
 const ById = Type.Object({ contactId: Id });
+const Cell = Type.Optional(Type.String({ maxLength: 10_000 }));
+const ContactRow = Type.Object(
+  {
+    name: Cell,
+    email: Cell,
+    phone: Cell,
+    company: Cell,
+    note: Cell,
+    tags: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 50 })),
+    customFields: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[\\s\\S]{1,1000}$' }), Type.String({ maxLength: 1000 }), {
+        maxProperties: 50,
+        additionalProperties: false,
+        description: 'By the names of its columns, of which the first 64 characters are kept.',
+      }),
+    ),
+  },
+  { description: 'Texts as they are in the other system: what is not valid is named in the outcome.' },
+);
 
 export const contactRoutes = [
   route({
@@ -96,6 +117,42 @@ export const contactRoutes = [
     run({ workspaceId, caller, body }, { engine }) {
       const { name, email, phoneE164, company } = body;
       return engine.execute(createContact, { workspaceId, caller, params: { name, email, phoneE164, company } });
+    },
+  }),
+
+  route({
+    operation: 'contact.import',
+    method: 'POST',
+    path: '/contacts/import',
+    tag: 'Contacts',
+    summary: 'Import contacts',
+    description:
+      'Rows of another system, at most 200 at a time. A row belongs to the contact with its email, or else its phone; it fills in ' +
+      'what that contact lacks and overwrites nothing, so repeating an import changes nothing. No one is mailed. ' +
+      'With `dryRun` nothing is changed, and the outcome is what would happen.',
+    access: { kind: 'agent', scope: 'visitors:write', role: 'senior' },
+    body: Type.Object({
+      rows: Type.Array(ContactRow, { minItems: 1, maxItems: 200 }),
+      dryRun: Type.Optional(Type.Boolean({ default: false })),
+    }),
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        rows: Type.Array(
+          Type.Object({
+            outcome: Type.Enum(['created', 'updated', 'unchanged', 'invalid']),
+            contactId: nullable(Id),
+            problem: nullable(Type.String({ description: 'What of the row cannot be taken.' })),
+          }),
+        ),
+      }),
+    },
+    refusals: [],
+    async run({ workspaceId, caller, body: { rows, dryRun } }, { engine }) {
+      if (dryRun !== true)
+        return { rows: await engine.execute(importContacts, { workspaceId, caller, params: { rows } }) };
+      const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
+      return { rows: planImport(view, rows) };
     },
   }),
 

@@ -66,6 +66,7 @@ export const workspaceRoutes = [
       ),
       locale: Type.Optional(Locale),
       awayAfterMinutes: Type.Optional(Workspace.properties.awayAfterMinutes),
+      unseenMailMinutes: Type.Optional(Workspace.properties.unseenMailMinutes),
       assignOnReply: Type.Optional(Workspace.properties.assignOnReply),
       requireSecondFactor: Type.Optional(Workspace.properties.requireSecondFactor),
     }),

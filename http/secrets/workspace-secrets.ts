@@ -23,7 +23,7 @@ export function openSecrets(
   workspaceId: string,
   sealed: SealedSecrets,
 ): SealedSecrets {
-  const open = (name: SecretName): string => secrets.open(sealed[name], sealedAs(workspaceId, name));
+  const open = (name: keyof SealedSecrets): string => secrets.open(sealed[name], sealedAs(workspaceId, name));
   return { 'inbound-email': open('inbound-email'), carrier: open('carrier') };
 }
 

@@ -3,76 +3,41 @@
 
 import { contactQuestion } from '../contact-text.ts';
 import type { Database } from '../database.ts';
-import { fromJson, toJson } from '../json.ts';
+import { fromJson } from '../json.ts';
 import { deadlineSubjects } from '../runtime/deadlines.ts';
+import type { RowOf } from '../table.ts';
+import type { ContactRecord } from './records.ts';
 
-export interface ContactRecord {
-  readonly id: string;
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly company: string | null;
-  readonly tags: readonly string[];
-  readonly customFields: Readonly<Record<string, unknown>>;
-  readonly lifetimeValueCents: number;
-  readonly note: string | null;
-  readonly firstSeenAt: string;
-  readonly lastSeenAt: string;
-  readonly createdAt: string;
-}
+export type { ContactRecord } from './records.ts';
 
 /** The number, in order of creation, is internal to this table. */
-const columns =
-  'id, name, email, phone, company, tags, customFields, lifetimeValueCents, note, firstSeenAt, lastSeenAt, createdAt';
+type Row = RowOf<ContactRecord> & { readonly number: number };
 
-type Row = Omit<ContactRecord, 'tags' | 'customFields'> & { tags: string; customFields: string };
-
-const fromRow = (row: Row): ContactRecord => ({
+const fromRow = ({ number: _, ...row }: Row): ContactRecord => ({
   ...row,
   tags: fromJson(row.tags),
   customFields: fromJson(row.customFields),
 });
-const toRow = (contact: ContactRecord): Row => ({
-  ...contact,
-  tags: toJson(contact.tags),
-  customFields: toJson(contact.customFields),
-});
-
-export function insertContact(db: Database, contact: ContactRecord): void {
-  db.run(
-    `INSERT INTO contact (number, ${columns})
-     VALUES ((SELECT coalesce(max(number), 0) + 1 FROM contact), @id, @name, @email, @phone, @company, @tags, @customFields, @lifetimeValueCents, @note, @firstSeenAt, @lastSeenAt, @createdAt)`,
-    { ...toRow(contact) },
-  );
-}
-
-export function updateContact(db: Database, contact: ContactRecord): void {
-  db.run(
-    `UPDATE contact SET name = @name, email = @email, phone = @phone, company = @company, tags = @tags, customFields = @customFields,
-       lifetimeValueCents = @lifetimeValueCents, note = @note, firstSeenAt = @firstSeenAt, lastSeenAt = @lastSeenAt WHERE id = @id`,
-    { ...toRow(contact) },
-  );
-}
 
 export function findContact(db: Database, contactId: string): ContactRecord | undefined {
-  const row = db.get<Row>(`SELECT ${columns} FROM contact WHERE id = ?`, [contactId]);
+  const row = db.get<Row>('SELECT * FROM contact WHERE id = ?', [contactId]);
   return row && fromRow(row);
 }
 
 export function findOldestContactByEmail(db: Database, email: string): ContactRecord | undefined {
-  const row = db.get<Row>(`SELECT ${columns} FROM contact WHERE email = ? ORDER BY createdAt, id LIMIT 1`, [email]);
+  const row = db.get<Row>('SELECT * FROM contact WHERE email = ? ORDER BY createdAt, id LIMIT 1', [email]);
   return row && fromRow(row);
 }
 
 export function findOldestContactByPhone(db: Database, phone: string): ContactRecord | undefined {
-  const row = db.get<Row>(`SELECT ${columns} FROM contact WHERE phone = ? ORDER BY createdAt, id LIMIT 1`, [phone]);
+  const row = db.get<Row>('SELECT * FROM contact WHERE phone = ? ORDER BY createdAt, id LIMIT 1', [phone]);
   return row && fromRow(row);
 }
 
 /** Newest first. */
 export function contactPage(db: Database, page: { limit: number; offset: number }): ContactRecord[] {
   return db
-    .all<Row>(`SELECT ${columns} FROM contact ORDER BY number DESC LIMIT @limit OFFSET @offset`, { ...page })
+    .all<Row>('SELECT * FROM contact ORDER BY number DESC LIMIT @limit OFFSET @offset', { ...page })
     .map(fromRow);
 }
 
@@ -123,20 +88,19 @@ export function contactsWith(
   // Conditions that no index covers are checked on the remaining rows, and on every row not indexed yet.
   const isMet = 'meetsContact(textOfContact(name, email, phone, company), @search)';
   const andIsMet = parts.length > 0 && beginnings.length > 0 ? `AND ${isMet}` : '';
-  const found = (selected: string): string =>
-    `SELECT ${selected} FROM ${match.index} JOIN contact ON number = ${match.index}.rowid WHERE ${match.index} MATCH @match ${andIsMet}`;
+  const found = `SELECT contact.* FROM ${match.index} JOIN contact ON number = ${match.index}.rowid WHERE ${match.index} MATCH @match ${andIsMet}`;
   const asked = { ...page, match: match.words.join(' AND ') };
   const notYet = Math.max(0, ...deadlineSubjects(db, indexDeadline).map(Number));
   if (notYet === 0)
     return db
       .all<Row>(
-        `${found(columns)} ORDER BY ${match.index}.rowid DESC LIMIT @limit OFFSET @offset`,
+        `${found} ORDER BY ${match.index}.rowid DESC LIMIT @limit OFFSET @offset`,
         andIsMet === '' ? asked : { ...asked, search },
       )
       .map(fromRow);
   return db
     .all<Row>(
-      `SELECT ${columns} FROM (${found(`${columns}, number`)} AND number > @notYet UNION ALL SELECT ${columns}, number FROM contact WHERE number <= @notYet AND ${isMet}) ORDER BY number DESC LIMIT @limit OFFSET @offset`,
+      `SELECT * FROM (${found} AND number > @notYet UNION ALL SELECT * FROM contact WHERE number <= @notYet AND ${isMet}) ORDER BY number DESC LIMIT @limit OFFSET @offset`,
       { ...asked, search, notYet },
     )
     .map(fromRow);

@@ -1,74 +1,42 @@
 // Visitors: one row per customer's browser and site.
 
 import type { Database } from '../database.ts';
-import { fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
+import { fromJsonOrNull, toJson } from '../json.ts';
+import type { RowOf } from '../table.ts';
+import type { VisitorRecord } from './records.ts';
 
-export interface VisitorRecord {
-  readonly id: string;
-  readonly siteId: string;
-  readonly email: string | null;
-  readonly name: string | null;
-  readonly phoneE164: string | null;
-  readonly ip: string | null;
-  readonly country: string | null;
-  readonly userAgent: string | null;
-  readonly geo: { readonly city: string | null; readonly region: string | null } | null;
-  readonly wcEnrichment: object | null;
-  readonly contactId: string | null;
-  readonly currentPageUrl: string | null;
-  readonly blockedAt: string | null;
-  readonly firstSeenAt: string;
-  readonly lastSeenAt: string;
-  readonly visitCount: number;
-}
+export type { VisitorRecord } from './records.ts';
 
-type Row = Omit<VisitorRecord, 'geo' | 'wcEnrichment'> & { geo: string | null; wcEnrichment: string | null };
-/** The network is only compared here and never leaves the store. */
-type StoredRow = Row & { network: string | null };
+/** The network is only compared here and never leaves the store; visitor-presence.ts has the times of presence. */
+type Row = RowOf<VisitorRecord> & {
+  readonly network: string | null;
+  readonly goneAt: string | null;
+  readonly askedAt: string | null;
+  readonly viewedAt: string | null;
+};
 
-const fromRow = ({ network: _, ...row }: StoredRow): VisitorRecord => ({
+const fromRow = ({ network: _, goneAt: _gone, askedAt: _asked, viewedAt: _viewed, ...row }: Row): VisitorRecord => ({
   ...row,
+  isOnline: row.isOnline === 1,
   geo: fromJsonOrNull(row.geo),
   wcEnrichment: fromJsonOrNull(row.wcEnrichment),
 });
-const toRow = (visitor: VisitorRecord): Row => ({
-  ...visitor,
-  geo: toJsonOrNull(visitor.geo),
-  wcEnrichment: toJsonOrNull(visitor.wcEnrichment),
-});
-
-export function insertVisitor(db: Database, visitor: VisitorRecord): void {
-  db.run(
-    `INSERT INTO visitor (id, siteId, email, name, phoneE164, ip, country, userAgent, geo, wcEnrichment, contactId, currentPageUrl, blockedAt, firstSeenAt, lastSeenAt, visitCount)
-     VALUES (@id, @siteId, @email, @name, @phoneE164, @ip, @country, @userAgent, @geo, @wcEnrichment, @contactId, @currentPageUrl, @blockedAt, @firstSeenAt, @lastSeenAt, @visitCount)`,
-    { ...toRow(visitor) },
-  );
-}
-
-/** Writes every field except `id`, `siteId` and `firstSeenAt`. */
-export function updateVisitor(db: Database, visitor: VisitorRecord): void {
-  db.run(
-    `UPDATE visitor SET email = @email, name = @name, phoneE164 = @phoneE164, ip = @ip, country = @country, userAgent = @userAgent, geo = @geo,
-       wcEnrichment = @wcEnrichment, contactId = @contactId, currentPageUrl = @currentPageUrl, blockedAt = @blockedAt, lastSeenAt = @lastSeenAt, visitCount = @visitCount WHERE id = @id`,
-    { ...toRow(visitor) },
-  );
-}
 
 export function findVisitor(db: Database, visitorId: string): VisitorRecord | undefined {
-  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE id = ?', [visitorId]);
+  const row = db.get<Row>('SELECT * FROM visitor WHERE id = ?', [visitorId]);
   return row && fromRow(row);
 }
 
 /** In no particular order; missing ones are left out. */
 export function findVisitors(db: Database, visitorIds: readonly string[]): VisitorRecord[] {
   return db
-    .all<StoredRow>('SELECT * FROM visitor WHERE id IN (SELECT value FROM json_each(?))', [toJson(visitorIds)])
+    .all<Row>('SELECT * FROM visitor WHERE id IN (SELECT value FROM json_each(?))', [toJson(visitorIds)])
     .map(fromRow);
 }
 
 /** The visitor with this phone number that was seen last. */
 export function findVisitorByPhone(db: Database, phoneE164: string): VisitorRecord | undefined {
-  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE phoneE164 = ? ORDER BY lastSeenAt DESC, id DESC LIMIT 1', [
+  const row = db.get<Row>('SELECT * FROM visitor WHERE phoneE164 = ? ORDER BY lastSeenAt DESC, id DESC LIMIT 1', [
     phoneE164,
   ]);
   return row && fromRow(row);
@@ -93,7 +61,7 @@ export function findBlockedFrom(
   db: Database,
   { network, userAgent, after }: { network: string; userAgent: string; after: string },
 ): VisitorRecord | undefined {
-  const row = db.get<StoredRow>(
+  const row = db.get<Row>(
     'SELECT * FROM visitor WHERE network = ? AND userAgent = ? AND blockedAt > ? ORDER BY blockedAt DESC LIMIT 1',
     [network, userAgent, after],
   );
@@ -101,7 +69,7 @@ export function findBlockedFrom(
 }
 
 export function findBlockedByEmail(db: Database, email: string): VisitorRecord | undefined {
-  const row = db.get<StoredRow>(
+  const row = db.get<Row>(
     'SELECT * FROM visitor WHERE email = ? AND blockedAt IS NOT NULL ORDER BY blockedAt DESC LIMIT 1',
     [email],
   );
@@ -114,7 +82,7 @@ export function visitorsBlockedWith(
   { visitorId, blockedAt, limit }: { visitorId: string; blockedAt: string; limit: number },
 ): VisitorRecord[] {
   return db
-    .all<StoredRow>(
+    .all<Row>(
       `SELECT other.* FROM visitor one JOIN visitor other ON other.blockedAt = @blockedAt AND other.id <> one.id
          AND (other.network = one.network AND other.userAgent = one.userAgent OR other.email = one.email)
        WHERE one.id = @visitorId LIMIT @limit`,

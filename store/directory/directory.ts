@@ -44,6 +44,11 @@ export function hasDirectoryWorkspaces(db: Database): boolean {
   return db.get('SELECT 1 FROM workspace LIMIT 1') !== undefined;
 }
 
+/** Includes workspaces being created. */
+export function isOnlyWorkspace(db: Database): boolean {
+  return db.get<{ count: number }>('SELECT count(*) AS count FROM (SELECT 1 FROM workspace LIMIT 2)')?.count === 1;
+}
+
 /** An operator's code that was used to create a workspace. */
 export interface RegistrationCode {
   readonly id: string;

@@ -7,6 +7,7 @@ import { operatorAudit } from './directory/0005-operator-audit.ts';
 import { signIns } from './directory/0006-sign-ins.ts';
 import { registrations } from './directory/0007-registrations.ts';
 import { folderKeys } from './directory/0008-folder-keys.ts';
+import { claimedMails } from './directory/0009-claimed-mails.ts';
 
 /** The schema of directory.db, oldest migration first. A released migration is never edited; a change is a new one. */
 export const directoryMigrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const directoryMigrations: readonly Migration[] = [
   signIns,
   registrations,
   folderKeys,
+  claimedMails,
 ];

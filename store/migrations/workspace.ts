@@ -44,6 +44,25 @@ import { grantUses } from './workspace/0042-grant-uses.ts';
 import { secondFactors } from './workspace/0043-second-factors.ts';
 import { joinedSeq } from './workspace/0044-joined-seq.ts';
 import { rollupChangesGone } from './workspace/0045-rollup-changes-gone.ts';
+import { visitorPresence } from './workspace/0046-visitor-presence.ts';
+import { notifications } from './workspace/0047-notifications.ts';
+import { siteWords } from './workspace/0048-site-words.ts';
+import { visitorProofs } from './workspace/0049-visitor-proofs.ts';
+import { mailServer } from './workspace/0050-mail-server.ts';
+import { mailPreviews } from './workspace/0051-mail-previews.ts';
+import { waitingAndSnoozed } from './workspace/0052-waiting-and-snoozed.ts';
+import { siteSightings } from './workspace/0053-site-sightings.ts';
+import { publicNames } from './workspace/0054-public-names.ts';
+import { unreachable } from './workspace/0055-unreachable.ts';
+import { avatars } from './workspace/0056-avatars.ts';
+import { queueFilters } from './workspace/0057-queue-filters.ts';
+import { savedViews } from './workspace/0058-saved-views.ts';
+import { hybridRetrieval } from './workspace/0059-hybrid-retrieval.ts';
+import { widgetLooks } from './workspace/0060-widget-looks.ts';
+import { mailWriting } from './workspace/0061-mail-writing.ts';
+import { mailboxes } from './workspace/0062-mailboxes.ts';
+import { queueByActivity } from './workspace/0063-queue-by-activity.ts';
+import { helpCentre } from './workspace/0064-help-centre.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -95,4 +114,23 @@ export const workspaceMigrations: readonly Migration[] = [
   secondFactors,
   joinedSeq,
   rollupChangesGone,
+  visitorPresence,
+  notifications,
+  siteWords,
+  visitorProofs,
+  mailServer,
+  mailPreviews,
+  waitingAndSnoozed,
+  siteSightings,
+  publicNames,
+  unreachable,
+  avatars,
+  queueFilters,
+  savedViews,
+  hybridRetrieval,
+  widgetLooks,
+  mailWriting,
+  mailboxes,
+  queueByActivity,
+  helpCentre,
 ];

@@ -16,6 +16,16 @@ export interface CopiedAs {
 
 const hasLiveCall = `EXISTS (SELECT 1 FROM call WHERE phase <> 'ended')`;
 
+/** What ties agents to their mailboxes and browsers. Push subscriptions go with their sessions. */
+const ofAgents = [
+  'oneTimeToken',
+  'notificationChoice',
+  'unseenNotice',
+  'agentSession',
+  'knownOrigin',
+  'accountNotice',
+] as const;
+
 /** Its agents sign in with name+subdomain@domain and their former passwords. Runs in the caller's transaction. */
 export function becomeCopy(db: Database, copy: CopiedAs): void {
   const { formerId, workspaceId, name, subdomain, compactId, at } = copy;
@@ -27,10 +37,8 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
       `UPDATE agent SET email = substr(email, 1, instr(email, '@') - 1) || ? || substr(email, instr(email, '@')), tokenVersion = tokenVersion + 1, status = 'offline', statusSource = 'automatic', isOnline = 0, goneAt = NULL`,
       [tag],
     ],
-    ['DELETE FROM oneTimeToken', []],
-    ['DELETE FROM agentSession', []],
-    ['DELETE FROM knownOrigin', []],
-    ['DELETE FROM accountNotice', []],
+    ['UPDATE visitor SET isOnline = 0 WHERE isOnline = 1', []],
+    ...ofAgents.map((table): [string, readonly []] => [`DELETE FROM ${table}`, []]),
     // Bound to the service's name and the original's id. Agents who may sign in with only their password set up new
     // ones.
     ['DELETE FROM agentTotp', []],
@@ -40,6 +48,7 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
     ['DELETE FROM emailDomain', []],
     [`DELETE FROM deadline WHERE kind = 'emailDomain.poll'`, []],
     ['DELETE FROM commerce', []],
+    ['DELETE FROM mailServer', []],
     // Keys, apps and webhooks belong to the original; keeping them would deliver events twice.
     ['DELETE FROM apiKey', []],
     ['DELETE FROM webhook', []],

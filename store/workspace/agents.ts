@@ -14,6 +14,8 @@ export interface AgentRecord {
   readonly id: string;
   readonly email: string;
   readonly name: string;
+  /** The name by which customers know it; null: its first name. */
+  readonly publicName: string | null;
   readonly role: Role;
   readonly status: AgentStatus;
   readonly statusSource: StatusSource;
@@ -37,7 +39,7 @@ export interface AgentRecord {
 }
 
 /** Not yet present. */
-export type NewAgent = Omit<AgentRecord, 'statusSource' | 'isOnline' | 'goneAt' | 'joinedSeq'>;
+export type NewAgent = Omit<AgentRecord, 'publicName' | 'statusSource' | 'isOnline' | 'goneAt' | 'joinedSeq'>;
 
 type Row = Omit<AgentRecord, 'isOnline' | 'channels' | 'groupIds' | 'canTransfer'> & {
   isOnline: number;
@@ -91,7 +93,7 @@ export function insertAgent(db: Database, agent: NewAgent): void {
 /** Writes every field except `id` and `createdAt`, including memberships. */
 export function updateAgent(db: Database, agent: AgentRecord): void {
   db.run(
-    `UPDATE agent SET email = @email, name = @name, role = @role, status = @status, statusSource = @statusSource, isOnline = @isOnline, goneAt = @goneAt, channels = @channels, avatarUrl = @avatarUrl, canTransfer = @canTransfer,
+    `UPDATE agent SET email = @email, name = @name, publicName = @publicName, role = @role, status = @status, statusSource = @statusSource, isOnline = @isOnline, goneAt = @goneAt, channels = @channels, avatarUrl = @avatarUrl, canTransfer = @canTransfer,
        passwordHash = @passwordHash, tokenVersion = @tokenVersion, lastAssignedAt = @lastAssignedAt, joinedAt = @joinedAt, joinedSeq = @joinedSeq, deactivatedAt = @deactivatedAt WHERE id = @id`,
     { ...toRow(agent) },
   );

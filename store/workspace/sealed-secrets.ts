@@ -2,8 +2,8 @@
 
 import type { Database } from '../database.ts';
 
-/** `inbound-email` signs inbound mail, `carrier` the carrier's events. */
-export type SecretName = 'inbound-email' | 'carrier';
+/** `inbound-email` signs inbound mail, `carrier` the carrier's events, `push` pushes to agents' browsers. */
+export type SecretName = 'inbound-email' | 'carrier' | 'push';
 
 export function findSealedSecret(db: Database, name: SecretName): string | undefined {
   return db.get<{ sealed: string }>('SELECT sealed FROM sealedSecret WHERE name = ?', [name])?.sealed;
@@ -76,6 +76,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
   inColumn({ table: 'emailDomain', key: 'id', sealed: 'sealedPrivateKey', about: `'*:dkim:' || name` }),
   inColumn({ table: 'agentTotp', key: 'agentId', sealed: 'sealedSecret', about: `'*:agent-totp:' || agentId` }),
   inColumn({ table: 'commerce', key: 'id', sealed: 'sealedSecret', about: `'*:commerce'` }),
+  inColumn({ table: 'mailServer', key: 'id', sealed: 'sealedPassword', about: `'*:mail-server'` }),
   inColumn({ table: 'webhook', key: 'id', sealed: 'sealedSecret', about: `'*:webhook:' || id` }),
   inColumn({ table: 'webhook', key: 'id', sealed: 'formerSecret', about: `'*:webhook:' || id` }),
   inColumn({ table: 'oauthApp', key: 'id', sealed: 'sealedSecret', about: `'oauth:' || clientId` }),

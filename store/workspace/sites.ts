@@ -14,36 +14,59 @@ export interface SiteRecord {
   readonly primaryColor: string;
   readonly launcherPosition: 'right' | 'left';
   readonly welcomeMessage: string;
+  /** Said instead of the widget's own sentence while someone is there, no one is, and out of hours; empty is none. */
+  readonly onlineMessage: string;
+  readonly awayMessage: string;
+  readonly closedMessage: string;
+  /** `auto` follows the customer's system. */
+  readonly theme: 'auto' | 'light' | 'dark';
+  readonly logoUrl: string | null;
+  /** From the edges of the page. */
+  readonly launcherSidePx: number;
+  readonly launcherBottomPx: number;
+  /** On phones only the page itself opens the widget. */
+  readonly hiddenOnPhones: boolean;
   readonly businessHoursOverride: WeeklyHours | null;
   readonly allowedOrigins: readonly string[];
+  /** When and on which host a page last showed the widget. */
+  readonly lastSeenAt: string | null;
+  readonly lastSeenHost: string | null;
+  /** Hosts whose pages asked for the widget and are not allowed, newest first. */
+  readonly refusedHosts: readonly { readonly host: string; readonly at: string }[];
   readonly createdAt: string;
 }
 
-type Row = Omit<SiteRecord, 'businessHoursOverride' | 'allowedOrigins'> & {
+type Row = Omit<SiteRecord, 'hiddenOnPhones' | 'businessHoursOverride' | 'allowedOrigins' | 'refusedHosts'> & {
+  hiddenOnPhones: number;
   businessHoursOverride: string | null;
   allowedOrigins: string;
+  refusedHosts: string;
 };
 
 function fromRow(row: Row): SiteRecord {
   return {
     ...row,
+    hiddenOnPhones: row.hiddenOnPhones === 1,
     businessHoursOverride: fromJsonOrNull(row.businessHoursOverride),
     allowedOrigins: fromJson(row.allowedOrigins),
+    refusedHosts: fromJson(row.refusedHosts),
   };
 }
 
 function toRow(site: SiteRecord): Row {
   return {
     ...site,
+    hiddenOnPhones: site.hiddenOnPhones ? 1 : 0,
     businessHoursOverride: toJsonOrNull(site.businessHoursOverride),
     allowedOrigins: toJson(site.allowedOrigins),
+    refusedHosts: toJson(site.refusedHosts),
   };
 }
 
 export function insertSite(db: Database, site: SiteRecord): void {
   db.run(
-    `INSERT INTO site (id, version, name, domain, embedId, primaryColor, launcherPosition, welcomeMessage, businessHoursOverride, allowedOrigins, createdAt)
-     VALUES (@id, @version, @name, @domain, @embedId, @primaryColor, @launcherPosition, @welcomeMessage, @businessHoursOverride, @allowedOrigins, @createdAt)`,
+    `INSERT INTO site (id, version, name, domain, embedId, primaryColor, launcherPosition, welcomeMessage, onlineMessage, awayMessage, closedMessage, theme, logoUrl, launcherSidePx, launcherBottomPx, hiddenOnPhones, businessHoursOverride, allowedOrigins, lastSeenAt, lastSeenHost, refusedHosts, createdAt)
+     VALUES (@id, @version, @name, @domain, @embedId, @primaryColor, @launcherPosition, @welcomeMessage, @onlineMessage, @awayMessage, @closedMessage, @theme, @logoUrl, @launcherSidePx, @launcherBottomPx, @hiddenOnPhones, @businessHoursOverride, @allowedOrigins, @lastSeenAt, @lastSeenHost, @refusedHosts, @createdAt)`,
     { ...toRow(site) },
   );
 }
@@ -51,7 +74,7 @@ export function insertSite(db: Database, site: SiteRecord): void {
 export function updateSite(db: Database, site: SiteRecord): void {
   db.run(
     `UPDATE site SET version = @version, name = @name, domain = @domain, primaryColor = @primaryColor, launcherPosition = @launcherPosition,
-       welcomeMessage = @welcomeMessage, businessHoursOverride = @businessHoursOverride, allowedOrigins = @allowedOrigins WHERE id = @id`,
+       welcomeMessage = @welcomeMessage, onlineMessage = @onlineMessage, awayMessage = @awayMessage, closedMessage = @closedMessage, theme = @theme, logoUrl = @logoUrl, launcherSidePx = @launcherSidePx, launcherBottomPx = @launcherBottomPx, hiddenOnPhones = @hiddenOnPhones, businessHoursOverride = @businessHoursOverride, allowedOrigins = @allowedOrigins, lastSeenAt = @lastSeenAt, lastSeenHost = @lastSeenHost, refusedHosts = @refusedHosts WHERE id = @id`,
     { ...toRow(site) },
   );
 }

@@ -2,7 +2,7 @@
 
 import type { Database } from '../database.ts';
 
-export type UploadKind = 'attachment' | 'logo' | 'team_attachment';
+export type UploadKind = 'attachment' | 'logo' | 'team_attachment' | 'picture';
 
 export interface UploadRecord {
   readonly id: string;

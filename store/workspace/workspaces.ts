@@ -10,17 +10,45 @@ export interface WorkspaceSettings {
   readonly defaultDepartmentId: string | null;
   /** Minutes without a socket after which an available agent is away; 0 is never. */
   readonly awayAfterMinutes: number;
+  /** Minutes after which an answer in a chat that its customer has not seen is mailed; 0 is never. */
+  readonly unseenMailMinutes: number;
   /** Whether answering an unassigned conversation assigns it. */
   readonly assignOnReply: boolean;
   /** Since when every agent must have a second factor; null if not required. */
   readonly secondFactorRequiredAt: string | null;
+  /** The score from which a chunk of the knowledge base counts as an answer, 0 to 1. */
+  readonly answerThreshold: number;
+  /** The name of the embedding model that was chosen; null for the service's. */
+  readonly embeddingModel: string | null;
+  /** Why the last choice was taken back; null if it was not. */
+  readonly embeddingProblem: string | null;
+  /** Whether published articles are shown to everyone in the help centre. */
+  readonly helpCentre: boolean;
 }
 
+/** At this score two answers in three are kept, and one question in five without an answer gets one. */
+export const defaultAnswerThreshold = 0.15;
+
 /** Defaults for workspaces from before these settings existed. */
-const laterSettings: Pick<WorkspaceSettings, 'awayAfterMinutes' | 'assignOnReply' | 'secondFactorRequiredAt'> = {
+const laterSettings: Pick<
+  WorkspaceSettings,
+  | 'awayAfterMinutes'
+  | 'unseenMailMinutes'
+  | 'assignOnReply'
+  | 'secondFactorRequiredAt'
+  | 'answerThreshold'
+  | 'embeddingModel'
+  | 'embeddingProblem'
+  | 'helpCentre'
+> = {
   awayAfterMinutes: 5,
+  unseenMailMinutes: 3,
   assignOnReply: true,
   secondFactorRequiredAt: null,
+  answerThreshold: defaultAnswerThreshold,
+  embeddingModel: null,
+  embeddingProblem: null,
+  helpCentre: false,
 };
 
 export interface WorkspaceRecord {

@@ -139,6 +139,54 @@ export const workspaceAttacks: readonly Attack[] = [
       body: { title: `Article ${serial}`, body: `text ${serial} ${'lorem ipsum dolor sit amet. '.repeat(1700)}` },
     }),
   ),
+  byAgent('suggestions', 'questions for suggested answers', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/kb/suggestions', {
+      token,
+      body: { query: `how do I send back order ${serial} ${'word '.repeat(80)}`, channel: 'chat', limit: 5 },
+    }),
+  ),
+  {
+    name: 'help-centre',
+    what: 'pages and searches of a help centre with long articles',
+    async prepare(attacker) {
+      const { token } = await attacker.workspace();
+      const { body } = await attacker.caller.call('PATCH', '/kb/settings', { token, body: { helpCentre: true } });
+      for (let serial = 0; serial < 20; serial += 1)
+        await attacker.caller.call('POST', '/kb/articles', {
+          token,
+          body: {
+            title: `Article ${serial}`,
+            body: '**text** [x](https://a.example) '.repeat(1500),
+            status: 'published',
+          },
+        });
+      const { pathname } = new URL(String(body.helpCentreUrl));
+      const pages = [
+        '',
+        '/article-7',
+        '/search?q=bold+text',
+        '/suggestions?q=art',
+        '/sitemap.xml',
+        '/search?q=nothing',
+      ];
+      return () =>
+        attacker.flood((serial) => attacker.request('GET', pathname + pages[serial % pages.length]), { depth: 4 });
+    },
+  },
+  byAgent('contact-imports', 'imports of 200 contacts each', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/contacts/import', {
+      token,
+      body: {
+        rows: Array.from({ length: 200 }, (_, row) => ({
+          email: `c${serial}-${row}@made-up.example`,
+          name: 'x'.repeat(50),
+        })),
+      },
+    }),
+  ),
+  byAgent('drafts', 'drafts of mails of 9,000 characters', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/drafts', { token, body: { mail: { body: `${serial} ${'x'.repeat(9000)}` } } }),
+  ),
   byAgent('invitations', 'invitations to made-up addresses', (attacker, token, serial) =>
     attacker.request('POST', '/api/v1/agents/invite', {
       token,

@@ -23,6 +23,7 @@ t.test('agents', async (t) => {
       name: (await read(admin.agentId)).name,
       role: 'admin',
       status: 'away',
+      publicName: null,
       statusSource: 'chosen',
       isOnline: false,
       channels: ['chats', 'tickets', 'calls'],

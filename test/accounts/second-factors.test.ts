@@ -400,6 +400,13 @@ t.test('a workspace that requires a second factor', async (t) => {
 
   t.test('sign-ins of before go on for a week, new ones set one up first', async (t) => {
     t.equal((await service.get('/me', agent.token)).status, 200);
+    await service.patch(`/agents/${agent.agentId}`, { role: 'admin' }, owner.token);
+    t.match(
+      await service.patch(`/workspaces/${owner.workspaceId}`, { requireSecondFactor: false }, agent.token),
+      { status: 422, body: { error: 'semantic_error' } },
+      'none without a second factor ends the requirement',
+    );
+    await service.patch(`/agents/${agent.agentId}`, { role: 'agent' }, owner.token);
     const { token } = (await login(service, agent)).body;
     for (const path of ['/me', '/conversations/queue', '/agents']) t.match(await service.get(path, token), missing);
     t.match(await service.post('/api-keys', { name: 'x', scopes: ['verify'] }, token), missing, 'keys neither');

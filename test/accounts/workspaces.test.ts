@@ -21,6 +21,7 @@ t.test('workspaces', async (t) => {
         emailDomainId: null,
         emailDomainStatus: null,
         awayAfterMinutes: 5,
+        unseenMailMinutes: 3,
         assignOnReply: true,
         requireSecondFactor: false,
       },
@@ -55,6 +56,7 @@ t.test('workspaces', async (t) => {
       timezone: 'America/Argentina/Buenos_Aires',
       locale: 'pt-BR',
       awayAfterMinutes: 0.5,
+      unseenMailMinutes: 1.5,
       assignOnReply: false,
     };
     const { status, body } = await service.patch(path, changes, owner.token);
@@ -72,7 +74,7 @@ t.test('workspaces', async (t) => {
       ...changes,
       locale: 'de',
     });
-    const { awayAfterMinutes: _, assignOnReply: __, ...named } = changes;
+    const { awayAfterMinutes: _, assignOnReply: __, unseenMailMinutes: ___, ...named } = changes;
     t.match(
       (await service.get('/me/workspace', agent.token)).body.workspace,
       { ...named, locale: 'de', subdomainSlug: 'shop-1' },
@@ -103,6 +105,8 @@ t.test('workspaces', async (t) => {
       [{ timezone: 'x'.repeat(65) }, 'timezone'],
       [{ awayAfterMinutes: -1 }, 'awayAfterMinutes'],
       [{ awayAfterMinutes: 240.5 }, 'awayAfterMinutes'],
+      [{ unseenMailMinutes: -0.1 }, 'unseenMailMinutes'],
+      [{ unseenMailMinutes: 1440.5 }, 'unseenMailMinutes'],
       [{ assignOnReply: 'yes' }, 'assignOnReply'],
       [{ locale: 'e' }, 'locale'],
       [{ locale: 'english language' }, 'locale'],
@@ -128,6 +132,12 @@ t.test('workspaces', async (t) => {
     const permissions = async (token: string): Promise<string[]> => (await service.get('/me', token)).body.permissions;
     const { body } = await service.get('/me', agent.token);
     t.same(Object.keys(body), ['agent', 'workspace', 'permissions']);
+    t.same((await service.get('/me/providers', agent.token)).body.providers, {
+      mail: 'outbox',
+      carrier: 'simulated',
+      billing: 'local',
+      shop: null,
+    });
     t.equal(body.agent.id, agent.agentId);
     t.equal(body.workspace.id, owner.workspaceId);
     const [ofAgent, ofSupervisor, ofAdmin] = [

@@ -50,6 +50,57 @@ t.test('contacts', async (t) => {
       t.equal((await service.post('/contacts', one, agent.token)).status, 201);
   });
 
+  t.test('an import makes, fills in and repeats nothing; a dry run tells what it would do', async (t) => {
+    const senior = await service.agent(owner, { role: 'supervisor' });
+    const load = (rows: object[], more: object = {}, token = senior.token) =>
+      service.post('/contacts/import', { rows, ...more }, token);
+    const rows = [
+      { name: ' Ixa  Import ', email: 'IXA@import.example', phone: '0049 (170) 555-0101', tags: ['vip', 'VIP', ''] },
+      { email: 'ixa@import.example', company: 'Moved Ltd', name: 'Somebody else', customFields: { plan: 'gold' } },
+      { name: 'Only a name' },
+      { email: 'not an address', name: 'Bad' },
+      { email: 'yan@import.example', phone: '0170 5550102', note: 'Likes blue' },
+      { phone: '+49 170 5550103' },
+    ];
+    const outcomes = ['created', 'updated', 'invalid', 'invalid', 'created', 'created'];
+    const told = ({ body }: any) => body.rows.map(({ outcome }: any) => outcome);
+    t.match(await load(rows, {}, agent.token), { status: 403, body: { error: 'admin_required' } });
+    const dry = await load(rows, { dryRun: true });
+    t.same(told(dry), outcomes);
+    t.match(dry.body.rows[2].problem, 'neither an email address nor a phone number');
+    t.match(dry.body.rows[3].problem, 'not an address is not an email address');
+    t.match(dry.body.rows[4].problem, '0170 5550102 is not a phone number with its country code');
+    t.same(await find('import.example'), [], 'nothing was written');
+    const done = await load(rows);
+    t.same(told(done), outcomes);
+    t.match((await service.get(`/contacts/${done.body.rows[0].contactId}`, agent.token)).body.contact, {
+      name: 'Ixa Import',
+      email: 'ixa@import.example',
+      phone: '+491705550101',
+      company: 'Moved Ltd',
+      tags: ['vip'],
+      customFields: { plan: 'gold' },
+    });
+    t.equal(done.body.rows[1].contactId, done.body.rows[0].contactId);
+    t.same(told(await load(rows)), ['unchanged', 'unchanged', 'invalid', 'invalid', 'unchanged', 'unchanged']);
+    t.match((await service.audited('contact.imported', owner.token))[0], { context: { created: 3, updated: 1 } });
+    t.equal(service.mailCount('ixa@import.example'), 0);
+    t.same((await service.get('/contacts?search=import.example', other.token)).body.contacts, []);
+    t.match(await load([]), { status: 400, body: { error: 'invalid_body' } });
+    t.match(await load(Array.from({ length: 201 }, () => ({ email: 'x@y.example' }))), { status: 400 });
+  });
+
+  t.test('an imported column has a text, whatever its name; a long or broken name is made one line', async (t) => {
+    const row = (customFields: object) =>
+      service.post('/contacts/import', { rows: [{ email: 'column@import.example', customFields }] }, owner.token);
+    for (const name of ['plain', 'two\nlines', '\u0003', 'k'.repeat(65)])
+      t.match(await row({ [name]: { not: 'a text' } }), { status: 400, body: { error: 'invalid_body' } }, name);
+    const answer = await row({ 'two\nlines': 'a', ['k'.repeat(65)]: 'b', '\u0003': 'c' });
+    t.match(answer, { status: 200, body: { rows: [{ outcome: 'created' }] } });
+    const { contact } = (await service.get(`/contacts/${answer.body.rows[0].contactId}`, owner.token)).body;
+    t.strictSame(contact.customFields, { 'two lines': 'a', ['k'.repeat(64)]: 'b' });
+  });
+
   t.test('[4.12] an invalid contact: 400', async (t) => {
     const rows: [object, string][] = [
       [{}, 'body'],

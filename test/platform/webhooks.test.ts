@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import t from 'tap';
-import { eventTypes } from '../../engine/events.ts';
+import { webhookEventTypes } from '../../engine/events.ts';
 import { DnsZone } from '../support/mail-servers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
@@ -123,7 +123,7 @@ t.test('[4.2] who receives what', async (t) => {
   const owner = await service.workspace();
 
   t.test('[4.2] every event of the catalogue can be subscribed to, one by one or all', async (t) => {
-    for (const event of [...eventTypes, '*']) {
+    for (const event of [...webhookEventTypes, '*']) {
       const { status, body } = await service.post(
         '/webhooks',
         { url: 'https://example.com/', events: [event] },
