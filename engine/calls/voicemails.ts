@@ -14,6 +14,7 @@ import { maxMessageChars } from '../constants.ts';
 import { type CallState, callerNameOf, changeCall, emitCall, ringTimeoutDeadline } from '../conversations/call.ts';
 import { conversationKind, requireReachable } from '../conversations/conversation.ts';
 import { appendMessage, appendSystemLine } from '../conversations/messages.ts';
+import { callNoticeDeadline, expectNotice } from '../conversations/notices.ts';
 import { reopenForCustomer } from '../conversations/status.ts';
 import { refuse } from '../errors.ts';
 import { command } from '../runtime/command.ts';
@@ -59,6 +60,7 @@ export function leaveVoicemail(
   );
   const told = appendSystemLine(ctx, reopenForCustomer(ctx, conversation), 'The caller left a voicemail.');
   appendTranscript(ctx, told, voicemail);
+  expectNotice(ctx, callNoticeDeadline, conversation.id);
   emitCall(ctx, 'call.voicemail_left', conversation.id);
 }
 

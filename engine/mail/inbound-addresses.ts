@@ -1,5 +1,5 @@
 // The addresses at which a workspace receives mail: its own, <local>@<subdomain>.<mail host> for every local part an
-// admin has mapped, and any address at its verified domain. Specification 4.20, decisions "Inbound email".
+// admin has mapped, any address at its verified domain, and those of the mailboxes that it reads. Specification 4.20, decisions "Inbound email".
 
 import {
   allInboundAddresses,
@@ -7,6 +7,7 @@ import {
   type InboundAddressRecord,
   replaceInboundAddresses,
 } from '../../store/mail/inbound-addresses.ts';
+import { allMailboxes, findMailboxAt } from '../../store/mail/mailboxes.ts';
 import type { Directory } from '../directory/directory.ts';
 import { isReservedLocalPart } from '../directory/reserved-names.ts';
 import { refuseField } from '../errors.ts';
@@ -35,10 +36,11 @@ export function autoAddress(view: Pick<View, 'state' | 'settings'>): string {
   return `${theWorkspace(view).subdomain}@${view.settings.mailHost}`;
 }
 
-/** The default sender address. */
-export function mainAddress(view: Pick<View, 'state' | 'settings'>): string {
+/** The default sender address: at the verified domain, or else of the first mailbox that sends. */
+export function mainAddress(view: Pick<View, 'state' | 'settings' | 'db'>): string {
   const domain = theEmailDomain(view);
-  return domain?.status === 'verified' ? domainAddress(domain) : autoAddress(view);
+  if (domain?.status === 'verified') return domainAddress(domain);
+  return allMailboxes(view.db).find(({ smtp }) => smtp !== null)?.address ?? autoAddress(view);
 }
 
 export function domainAddress({ name }: { readonly name: string }): string {
@@ -47,6 +49,7 @@ export function domainAddress({ name }: { readonly name: string }): string {
 
 /** The address a thread is answered from: the one it was written to, while it is still ours. */
 export function answerAddress(view: View, ourAddress: string): string {
+  if (findMailboxAt(view.db, ourAddress) !== undefined) return ourAddress;
   const domain = theEmailDomain(view);
   const isOnDomain = hostOf(ourAddress) === domain?.name;
   if (domain?.status === 'verified' && !isOnDomain) return mainAddress(view);
@@ -61,6 +64,8 @@ export function takesMailAt(view: View, address: string): { readonly departmentI
 }
 
 function takesMailExactlyAt(view: View, address: string): { readonly departmentId: string | null } | undefined {
+  const mailbox = findMailboxAt(view.db, address);
+  if (mailbox !== undefined) return { departmentId: mailbox.departmentId };
   const { mailHost } = view.settings;
   const workspace = theWorkspace(view);
   const host = hostOf(address).toLowerCase();
@@ -81,6 +86,7 @@ export function isOwnSender(view: View, address: string): boolean {
   const own = withoutTag(address);
   return (
     own === mainAddress(view) ||
+    findMailboxAt(view.db, own) !== undefined ||
     listInboundAddresses(view).some((listed) => listed.address === address || listed.address === own)
   );
 }

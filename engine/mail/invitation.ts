@@ -6,7 +6,7 @@ import type { Context } from '../runtime/context.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 import { enqueueMail } from './outgoing.ts';
 
-export function mailInvitation(ctx: Context, agent: AgentRecord, code: string): void {
+export function mailInvitation(ctx: Context, agent: AgentRecord, url: string): void {
   enqueueMail(
     ctx,
     {
@@ -17,7 +17,7 @@ export function mailInvitation(ctx: Context, agent: AgentRecord, code: string): 
 you are invited to answer customers at “${plainName(theWorkspace(ctx).name)}”.
 Choose your password here, within 7 days:
 
-${ctx.settings.baseUrl}/join/${code}`,
+${url}`,
       isSecret: true,
       invitation: { agentId: agent.id, invitedBy: ctx.caller.kind === 'agent' ? ctx.caller.agentId : null },
     },

@@ -8,8 +8,10 @@ import { outboxKind } from '../runtime/kinds.ts';
 export interface Mail {
   /** The recipient. */
   readonly to: string;
-  /** Further recipients; each gets a separate copy. */
+  /** Further recipients; each gets a separate copy. `bcc` are in no header. */
+  readonly alsoTo?: readonly string[];
   readonly cc?: readonly string[];
+  readonly bcc?: readonly string[];
   /** On a copy: the outbox id and the recipient of the original mail. */
   readonly copyOf?: { readonly id: string; readonly to: string };
   readonly subject: string;
@@ -23,6 +25,12 @@ export interface Mail {
   readonly inReplyTo?: string;
   readonly references?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
+  /** A chat's answers: withdrawn if the customer sees them before the mail leaves. */
+  readonly messageIds?: readonly string[];
+  /** Ends with a link that proves the recipient's address to be this visitor's. */
+  readonly chatLink?: { readonly visitorId: string; readonly email: string; readonly expiresAt: string };
+  /** Someone only claimed the address, so it gets few such mails, from all workspaces together. */
+  readonly isClaimed?: true;
   /** The text contains a link that grants access. */
   readonly isSecret?: true;
   /** The mail invites this agent on behalf of the other. */
@@ -37,13 +45,16 @@ export const mailKind = outboxKind<Mail>('mail', {
 
 /** The part of a mail that the outbox keeps: its text only while it may be resent, and never a secret one. */
 function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> {
-  const { to, cc, copyOf, invitation, subject } = mail;
+  const { to, alsoTo, cc, bcc, copyOf, invitation, messageIds, subject } = mail;
   return state === 'sent' || mail.isSecret === true
     ? {
         to,
+        ...(alsoTo === undefined ? {} : { alsoTo }),
         ...(cc === undefined ? {} : { cc }),
+        ...(bcc === undefined ? {} : { bcc }),
         ...(copyOf === undefined ? {} : { copyOf }),
         ...(invitation === undefined ? {} : { invitation }),
+        ...(messageIds === undefined ? {} : { messageIds }),
         subject,
       }
     : mail;
@@ -72,7 +83,8 @@ export function enqueueMail(
 ): string {
   if (purpose !== 'account') countMail(ctx, mail.to, purpose);
   return ctx.enqueue(mailKind, {
-    target: `mail:${mail.to.toLowerCase()}`,
+    // Claimed ones may have to wait for hours, and other mail to the address does not wait for them.
+    target: `${mail.isClaimed === true ? 'claimed-mail' : 'mail'}:${mail.to.toLowerCase()}`,
     payload: mail,
     ...(subjectId === undefined ? {} : { subjectId }),
   });

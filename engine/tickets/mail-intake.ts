@@ -28,7 +28,7 @@ import {
 export interface MailPorts extends FilePorts {
   readonly engine: Engine;
   readonly directory: Directory;
-  readonly reader: Pick<MailReader, 'display' | 'file'>;
+  readonly reader: Pick<MailReader, 'display' | 'file' | 'compose'>;
   readonly mailHost: string;
   /** Groups the addresses of senders, to limit their files. */
   networkOf(remoteAddress: string): string;
@@ -116,6 +116,41 @@ export async function receiveSmtp(ports: MailPorts, received: ReceivedMail): Pro
 }
 
 /**
+ * A mail that was fetched from a mailbox of the workspace, which has accepted it from its sender already. Resolves when it
+ * is durable, or to the reason why it will never be accepted.
+ */
+export async function receiveFetched(
+  ports: MailPorts,
+  fetched: { workspaceId: string; address: string; path: string },
+): Promise<RejectedMail | undefined> {
+  const { workspaceId, address, path } = fetched;
+  const received: ReceivedMail = {
+    path,
+    recipients: [address],
+    envelope: { remoteAddress: '', helo: '', sender: '', receiver: ports.mailHost },
+  };
+  const mail = await ports.reader.file(received);
+  if ('rejected' in mail) return mail;
+  // The mailbox's server wrote the envelope's sender into the mail (RFC 5321 §4.4).
+  const sender = mail.headers.returnPath === '<>' ? '' : (mail.from?.address ?? '');
+  const from = senderOf(mail, sender);
+  if (from === undefined) return { rejected: 'the mail does not name its sender' };
+  const isOther = (other: string): boolean => other !== address && !isAddressOf(ports, workspaceId, other);
+  const recipients = mail.recipients.flatMap((other) => parseMailbox(other)?.address ?? []);
+  await accept(ports, {
+    workspaceId,
+    mail: {
+      ...incomingOf(mail, { ...received, envelope: { ...received.envelope, sender } }),
+      from,
+      ourAddresses: [address],
+      otherRecipients: recipients.filter(isOther),
+    },
+    store: () => storeFiles(ports, { workspaceId, files: mail.attachments, sender: '' }),
+  });
+  return undefined;
+}
+
+/**
  * Records that a mail which the service wrote for this workspace came back. Resolves to `other` for a mail that reports
  * no failed delivery.
  */
@@ -169,11 +204,9 @@ function workspaceOfAddress({ engine, directory, mailHost }: MailPorts, address:
 }
 
 /** Opens no other workspace's file: if that is damaged, this one's mail must not suffer. */
-function isAddressOf(ports: MailPorts, workspaceId: string, address: string): boolean {
-  return (
-    workspaceIdOfAddress(ports.directory, address, ports.mailHost) === workspaceId &&
-    workspaceOfAddress(ports, address) === workspaceId
-  );
+function isAddressOf({ engine }: MailPorts, workspaceId: string, address: string): boolean {
+  const view = engine.workspace(workspaceId)?.view(systemCaller);
+  return view !== undefined && takesMailAt(view, address) !== undefined;
 }
 
 /**

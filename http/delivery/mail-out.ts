@@ -3,26 +3,46 @@
 
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { countClaimedMail } from '../../engine/directory/claimed-mails.ts';
+import { emailHashOf } from '../../engine/directory/compact-ids.ts';
+import type { Directory } from '../../engine/directory/directory.ts';
 import { dkimKeyName } from '../../engine/mail/domain-registration.ts';
-import { bounceLabel, bounceLocalPart, domainAddress } from '../../engine/mail/inbound-addresses.ts';
+import { autoAddress, bounceLabel, bounceLocalPart, domainAddress } from '../../engine/mail/inbound-addresses.ts';
+import { theMailServer } from '../../engine/mail/mail-server.ts';
 import type { Mail } from '../../engine/mail/outgoing.ts';
 import { hostOf, localPartOf, withoutTag } from '../../engine/mail-addresses.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
+import { DeliveryError } from '../../engine/runtime/outbox.ts';
+import { isWithdrawn } from '../../engine/tickets/chat-mail.ts';
+import { withdrawn } from '../../engine/tickets/delivery.ts';
 import { theEmailDomain } from '../../engine/workspace/workspace.ts';
 import type { EmailDomainRecord } from '../../store/mail/email-domains.ts';
+import { findMailboxAt, type MailboxRecord } from '../../store/mail/mailboxes.ts';
 import type { MailSender, OutgoingMail } from '../../workers/providers/mail.ts';
+import type { MailUser, SendThrough } from '../../workers/providers/mail-server.ts';
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, ConfigError } from '../process/config.ts';
+import type { ChatLinks } from '../signed/chat-links.ts';
 
 export interface OutgoingMailPorts {
   readonly engine: Engine;
+  readonly directory: Directory;
+  readonly chatLinks: ChatLinks;
+  readonly baseUrl: string;
+  /** Whether addresses that someone only claimed get a few mails an hour. */
+  readonly isLimited: boolean;
   readonly sender: MailSender;
   readonly secrets: SecretBox;
   /** The service's own sender, for workspaces without a domain. */
   readonly mailFrom: string;
   /** The key for mail from the mail host and its subdomains; undefined leaves signing to the relay. */
   readonly hostKey: OutgoingMail['dkim'];
+  readonly sendThrough: SendThrough;
+  /** Whether a workspace may name its mail server; false if the environment chose for everyone. */
+  readonly ownServers: boolean;
+  /** How a connected mailbox is signed in to. */
+  mailboxUser(workspaceId: string, mailbox: MailboxRecord): Promise<MailUser>;
   /** Whether bounces to `mailFrom` arrive here. */
   readonly takesReturns: boolean;
 }
@@ -30,25 +50,136 @@ export interface OutgoingMailPorts {
 /** An automatic mail, so that no machine answers it (RFC 3834). */
 const byTheService = { 'Auto-Submitted': 'auto-generated' };
 
-/** Resolves to the server's answer. Rejects with the errors of the sender. */
+/** Resolves to the server's answer. Rejects with the errors of the sender, and DeliveryError for one that must wait. */
 export async function sendQueuedMail(
   ports: OutgoingMailPorts,
   item: { workspaceId: string; id: string; mail: Mail },
 ): Promise<string> {
-  const { fromName, from: chosen, isSecret: _, invitation: __, ...mail } = item.mail;
+  const view = ports.engine.workspace(item.workspaceId)?.view(systemCaller);
+  if (view !== undefined && isWithdrawn(view, item.mail)) return withdrawn;
+  if (item.mail.isClaimed === true && ports.isLimited) await waitForTurn(ports, item);
+  const {
+    fromName,
+    from: chosen,
+    isSecret: _,
+    invitation: __,
+    messageIds: ___,
+    isClaimed: ____,
+    // In no header, not even of the copy for one of them.
+    bcc: _____,
+    ...queued
+  } = item.mail;
+  const mail = withChatLink(ports, item.workspaceId, queued);
   const domain = verifiedDomain(ports, item.workspaceId);
   const from = chosen ?? (domain === undefined ? ports.mailFrom : domainAddress(domain));
   const headers = chosen === undefined ? { ...byTheService, ...mail.headers } : mail.headers;
+  const mailbox = view && findMailboxAt(view.db, from);
+  const own = mailbox?.smtp == null ? ownServerOf(ports, item.workspaceId) : mailboxServer(ports, item, mailbox);
+  if (own !== undefined) {
+    // The server accepts its own sender; an answer still comes here.
+    const sender = hostOf(from).toLowerCase() === domain?.name ? from : own.from;
+    const replyTo = chosen === undefined || sender === chosen ? {} : { 'Reply-To': chosen };
+    return own.send({
+      ...mail,
+      headers: { ...replyTo, ...headers },
+      id: item.id,
+      workspaceId: item.workspaceId,
+      idHost: hostOf(from),
+      from: { address: sender, ...(fromName === undefined ? {} : { name: fromName }) },
+      // Only for the workspace's own domain: the key of the mail host is not its.
+      ...signatureOf({ ...ports, hostKey: undefined }, { workspaceId: item.workspaceId, domain, host: hostOf(sender) }),
+    });
+  }
+  // Only its own server may send for a mailbox, unless it is at the workspace's own domain.
+  const isElsewhere = view !== undefined && mailbox !== undefined && hostOf(from).toLowerCase() !== domain?.name;
+  const sender = isElsewhere ? autoAddress(view) : from;
   return ports.sender.send({
     ...mail,
-    ...(headers === undefined ? {} : { headers }),
+    ...(headers === undefined && !isElsewhere
+      ? {}
+      : { headers: { ...(isElsewhere ? { 'Reply-To': from } : {}), ...headers } }),
     id: item.id,
     workspaceId: item.workspaceId,
-    from: { address: from, ...(fromName === undefined ? {} : { name: fromName }) },
+    ...(isElsewhere ? { idHost: hostOf(from) } : {}),
+    from: { address: sender, ...(fromName === undefined ? {} : { name: fromName }) },
     ...(ports.takesReturns && from === ports.mailFrom ? { returnPath: returnPathOf(from, item.workspaceId) } : {}),
-    ...signatureOf(ports, { workspaceId: item.workspaceId, domain, host: hostOf(from).toLowerCase() }),
+    ...signatureOf(ports, { workspaceId: item.workspaceId, domain, host: hostOf(sender).toLowerCase() }),
   });
 }
+
+/** Rejects if the address got too many mails that it may not have asked for. */
+async function waitForTurn(
+  { directory }: OutgoingMailPorts,
+  { id, mail }: { id: string; mail: Pick<Mail, 'to'> },
+): Promise<void> {
+  const retryAfterMs = await directory.change((db, at) => countClaimedMail(db, { to: mail.to, mailId: id, at }));
+  if (retryAfterMs > 0)
+    throw new DeliveryError('the address gets a few such mails an hour, until it is proved', {
+      permanent: false,
+      retryAfterMs,
+    });
+}
+
+/** Ends the mail with the link, which is only in the mail and never in the queue. */
+function withChatLink(
+  { chatLinks, baseUrl }: OutgoingMailPorts,
+  workspaceId: string,
+  { chatLink, ...mail }: Omit<Mail, 'from' | 'fromName'>,
+): Omit<Mail, 'from' | 'fromName' | 'chatLink'> {
+  if (chatLink === undefined) return mail;
+  const { visitorId, email, expiresAt } = chatLink;
+  const token = chatLinks.issue({
+    workspaceId,
+    visitorId,
+    emailHash: emailHashOf(email),
+    expiresMs: Date.parse(expiresAt),
+  });
+  const url = `${baseUrl}/c/${token}`;
+  return {
+    ...mail,
+    text: `${mail.text}\n\nAnswer this mail, or continue on our website:\n${url}`,
+    ...(mail.html === undefined
+      ? {}
+      : { html: `${mail.html}<p>Answer this mail, or <a href="${url}">continue on our website</a>.</p>` }),
+  };
+}
+
+/** The server of a connected mailbox. */
+function mailboxServer(
+  { sendThrough, mailboxUser }: OutgoingMailPorts,
+  { workspaceId }: { workspaceId: string },
+  mailbox: MailboxRecord,
+): { from: string; send(mail: OutgoingMail): Promise<string> } | undefined {
+  const { smtp, mayBePrivate, address } = mailbox;
+  if (smtp === null) return undefined;
+  return {
+    from: address,
+    async send(mail) {
+      const user = await mailboxUser(workspaceId, mailbox);
+      return sendThrough({ ...smtp, user, mayBePrivate }, mail);
+    },
+  };
+}
+
+/** The server that the workspace named, unless the operator named one for everyone. */
+function ownServerOf(
+  { engine, secrets, sendThrough, ownServers }: OutgoingMailPorts,
+  workspaceId: string,
+): { from: string; send(mail: OutgoingMail): Promise<string> } | undefined {
+  const view = ownServers ? engine.workspace(workspaceId)?.view(systemCaller) : undefined;
+  const found = view && theMailServer(view);
+  if (found === undefined) return undefined;
+  const { host, port, security, username, sealedPassword, fromAddress, mayBePrivate } = found;
+  const password = sealedPassword === null ? '' : secrets.open(sealedPassword, mailServerKeyName(workspaceId));
+  const user = username === null ? undefined : { name: username, password };
+  return {
+    from: fromAddress,
+    send: (mail) => sendThrough({ host, port, security, user, mayBePrivate }, mail),
+  };
+}
+
+/** The purpose under which a mail server's password is sealed. */
+export const mailServerKeyName = (workspaceId: string): string => `${workspaceId}:mail-server`;
 
 /** The service's own sender, with the workspace in the return path. */
 function returnPathOf(mailFrom: string, workspaceId: string): string {

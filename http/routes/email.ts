@@ -39,7 +39,8 @@ const InboundMail = Type.Object({
   headers: Type.Optional(
     nullable(
       Type.Record(
-        Type.String(),
+        // A line break in a name is no way past the rule for values.
+        Type.String({ pattern: '^[\\s\\S]*$' }),
         Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: maxHeaders }), Type.Null()]),
         {
           maxProperties: maxHeaders,

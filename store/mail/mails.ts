@@ -2,13 +2,9 @@
 
 import type { Database } from '../database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
+import type { MailAuthentication } from './records.ts';
 
-/** The sender's authentication: `pass`, `fail`, `none`, … (RFC 8601 §2.7). */
-export interface MailAuthentication {
-  readonly spf: string;
-  readonly dkim: string;
-  readonly dmarc: string;
-}
+export type { MailAuthentication } from './records.ts';
 
 export interface MailRecord {
   readonly mailId: string;
@@ -26,23 +22,35 @@ export interface MailRecord {
   readonly html: string | null;
   readonly authentication: MailAuthentication | null;
   readonly droppedFor: string | null;
+  /** Apart from the customer's thread: to or from someone else, without the customer. */
+  readonly isSide: boolean;
   readonly createdAt: string;
 }
 
-type Row = Omit<MailRecord, 'toAddresses' | 'authentication'> & { toAddresses: string; authentication: string | null };
+type Row = Omit<MailRecord, 'toAddresses' | 'authentication' | 'isSide'> & {
+  toAddresses: string;
+  authentication: string | null;
+  isSide: number;
+};
 
 const columns =
-  'mailId, direction, conversationId, messageId, fromAddress, fromName, replyTo, toAddresses, subject, text, html, authentication, droppedFor, createdAt';
+  'mailId, direction, conversationId, messageId, fromAddress, fromName, replyTo, toAddresses, subject, text, html, authentication, droppedFor, isSide, createdAt';
 const fromRow = (row: Row): MailRecord => ({
   ...row,
   toAddresses: fromJson(row.toAddresses),
   authentication: fromJsonOrNull(row.authentication),
+  isSide: row.isSide === 1,
 });
 
 export function insertMail(db: Database, mail: MailRecord): void {
   db.run(
-    `INSERT INTO mail (${columns}) VALUES (@mailId, @direction, @conversationId, @messageId, @fromAddress, @fromName, @replyTo, @toAddresses, @subject, @text, @html, @authentication, @droppedFor, @createdAt)`,
-    { ...mail, toAddresses: toJson(mail.toAddresses), authentication: toJsonOrNull(mail.authentication) },
+    `INSERT INTO mail (${columns}) VALUES (@mailId, @direction, @conversationId, @messageId, @fromAddress, @fromName, @replyTo, @toAddresses, @subject, @text, @html, @authentication, @droppedFor, @isSide, @createdAt)`,
+    {
+      ...mail,
+      toAddresses: toJson(mail.toAddresses),
+      authentication: toJsonOrNull(mail.authentication),
+      isSide: mail.isSide ? 1 : 0,
+    },
   );
 }
 
@@ -56,8 +64,15 @@ export function findMail(db: Database, mailId: string): KnownMail | undefined {
   );
 }
 
-export function findMailOfMessage(db: Database, messageId: string): MailRecord | undefined {
-  const row = db.get<Row>(`SELECT ${columns} FROM mail WHERE messageId = ?`, [messageId]);
+/** The id of the mail that the message came or left by; later ones only name it. */
+export function mailIdOfMessage(db: Database, messageId: string): string | undefined {
+  return db.get<{ mailId: string }>('SELECT mailId FROM mail WHERE messageId = ? ORDER BY rowid LIMIT 1', [messageId])
+    ?.mailId;
+}
+
+/** The mail that the message came by. */
+export function findReceivedMail(db: Database, messageId: string): MailRecord | undefined {
+  const row = db.get<Row>(`SELECT ${columns} FROM mail WHERE messageId = ? AND direction = 'in'`, [messageId]);
   return row && fromRow(row);
 }
 
@@ -65,7 +80,7 @@ export function setDroppedFor(db: Database, mailId: string, reason: string): voi
   db.run('UPDATE mail SET droppedFor = ? WHERE mailId = ?', [reason, mailId]);
 }
 
-/** Ids of a thread's mails, oldest first: the first and the newest `limit` - 1 others. */
+/** Ids of the mails of a customer's thread, oldest first: the first and the newest `limit` - 1 others. */
 export function mailIdsOfThread(
   db: Database,
   conversationId: string,
@@ -73,13 +88,13 @@ export function mailIdsOfThread(
 ): { mailId: string; direction: 'in' | 'out' }[] {
   const newest = db
     .all<{ mailId: string; direction: 'in' | 'out' }>(
-      'SELECT mailId, direction FROM mail WHERE conversationId = ? ORDER BY rowid DESC LIMIT ?',
+      'SELECT mailId, direction FROM mail WHERE conversationId = ? AND isSide = 0 ORDER BY rowid DESC LIMIT ?',
       [conversationId, limit],
     )
     .reverse();
   if (newest.length < limit) return newest;
   const first = db.all<{ mailId: string; direction: 'in' | 'out' }>(
-    'SELECT mailId, direction FROM mail WHERE conversationId = ? ORDER BY rowid LIMIT 1',
+    'SELECT mailId, direction FROM mail WHERE conversationId = ? AND isSide = 0 ORDER BY rowid LIMIT 1',
     [conversationId],
   );
   return [...first, ...newest.slice(1)];
@@ -137,7 +152,7 @@ export function placeBySubject(
   subjectKey: string,
 ): { conversationId: string; messageId: string | null } | undefined {
   return db.get(
-    `SELECT thread.conversationId, (SELECT messageId FROM mail WHERE mail.conversationId = thread.conversationId AND messageId IS NOT NULL ORDER BY mail.rowid DESC LIMIT 1) AS messageId
+    `SELECT thread.conversationId, (SELECT messageId FROM mail WHERE mail.conversationId = thread.conversationId AND messageId IS NOT NULL AND isSide = 0 ORDER BY mail.rowid DESC LIMIT 1) AS messageId
      FROM mailThread AS thread WHERE customerAddress = ? AND subjectKey = ? ORDER BY thread.conversationId DESC LIMIT 1`,
     [customerAddress, subjectKey],
   );
@@ -166,6 +181,20 @@ export function insertMailThread(db: Database, thread: MailThread): void {
   );
 }
 
+/** Later mails of the thread leave from this address. */
+export function setOurAddress(db: Database, conversationId: string, ourAddress: string): void {
+  db.run('UPDATE mailThread SET ourAddress = ? WHERE conversationId = ?', [ourAddress, conversationId]);
+}
+
+/** Of a chat: each mail goes to the address that the customer has now, under the subject of then. */
+export function putMailThread(db: Database, thread: MailThread): void {
+  db.run(
+    `INSERT INTO mailThread (conversationId, customerAddress, ourAddress, subjectKey) VALUES (@conversationId, @customerAddress, @ourAddress, @subjectKey)
+     ON CONFLICT DO UPDATE SET customerAddress = excluded.customerAddress, subjectKey = excluded.subjectKey`,
+    { ...thread },
+  );
+}
+
 export function findMailThread(db: Database, conversationId: string): MailThread | undefined {
   return db.get<MailThread>(
     'SELECT conversationId, customerAddress, ourAddress, subjectKey FROM mailThread WHERE conversationId = ?',
@@ -179,6 +208,16 @@ export function addParticipants(db: Database, conversationId: string, addresses:
       conversationId,
       address,
     ]);
+}
+
+/** Whether the mail went to the address or came from it; undefined for a mail that is not known. */
+export function isMailWith(db: Database, mailId: string, address: string): boolean | undefined {
+  const row = db.get<{ isWith: number }>(
+    `SELECT iif(direction = 'in', fromAddress = @address, EXISTS (SELECT 1 FROM json_each(toAddresses) WHERE value = @address COLLATE NOCASE)) AS isWith
+     FROM mail WHERE mailId = @mailId`,
+    { mailId, address },
+  );
+  return row && row.isWith === 1;
 }
 
 export function isParticipant(db: Database, conversationId: string, address: string): boolean {

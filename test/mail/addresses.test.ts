@@ -87,6 +87,7 @@ t.test('where addresses are accepted', async (t) => {
       (await service.post('/widget/tickets', { body: 'Hello', email: 'müller@bücher.example' }, token)).status,
       201,
     );
+    t.match((await service.mail('müller@xn--bcher-kva.example')).subject, /question/, 'the receipt');
   });
 
   t.test('[4.20] of mail: one customer, in whichever form its programs write', async (t) => {

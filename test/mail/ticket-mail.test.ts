@@ -360,6 +360,36 @@ t.test('addresses that take no mail', async (t) => {
       'queued',
     );
   });
+
+  t.test(
+    '[decisions, receipts] a receipt or a transcript that did not arrive is told in its conversation',
+    async (t) => {
+      const [site] = (await service.get('/sites', owner.token)).body.sites;
+      const customer = await service.customer(site.embedId);
+      await service.post('/widget/tickets', { email: 'typo@customer.example', body: 'Blue?' }, customer.token);
+      let receipt = await sink.next();
+      while (!receipt.envelope.to.includes('typo@customer.example')) receipt = await sink.next();
+      await service.settled();
+      const [ticket] = (await service.tickets(owner.token)).reverse();
+      const report = reportOn(receipt, { to: 'typo@customer.example' });
+      await sendRaw(service.running.smtpPort ?? 0, { from: '', to: receipt.envelope.from, raw: report });
+      sink.refuse('nobody@customer.example', 550, '5.1.1 no such user');
+      const sent = { to: 'nobody@customer.example', subject: 'What you asked' };
+      await service.post(`/conversations/${ticket.id}/email-transcript`, sent, owner.token);
+      await service.settled();
+      t.match(await linesOf(service, owner.token, ticket.id), [
+        /^The mail to typo@customer\.example could not be delivered: 5\.1\.1/,
+        /^The mail to nobody@customer\.example could not be delivered: .*no such user/,
+      ]);
+      t.match(
+        (await suppressions()).suppressions
+          .slice(0, 2)
+          .map(({ email }: { email: string }) => email)
+          .sort(),
+        ['nobody@customer.example', 'typo@customer.example'],
+      );
+    },
+  );
 });
 
 t.test("[roles] suppressions and addresses are the admins'", async (t) => {

@@ -1,10 +1,14 @@
 // Mail in the inbox, in a real browser: its recipients, who gets the answer, and whether the sender is authentic.
 
+import type { Response } from 'playwright-core';
 import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';
 import { DnsZone, sendRaw } from '../support/mail-servers.ts';
-import { barriersOf, startPages } from '../support/pages.ts';
+import { barriersOf, holds, startPages } from '../support/pages.ts';
 import { startService } from '../support/service.ts';
+
+/** The request after which a mail leaves at its time. */
+const isSending = (response: Response): boolean => response.url().endsWith('/send');
 
 t.test('mail in the inbox', { skip: noBrowser }, async (t) => {
   const dns = await DnsZone.start(t);
@@ -71,24 +75,39 @@ t.test('mail in the inbox', { skip: noBrowser }, async (t) => {
       .locator('.inbox-said', { hasText: 'It arrived broken.' })
       .getByText('Also to ben@customer.example')
       .waitFor();
-    const copies = page.getByRole('checkbox', { name: 'Also to ben@customer.example' });
+    const editor = page.locator('.mail-editor');
+    const composer = page.locator('.mail-composer');
     const write = async (text: string): Promise<void> => {
-      await page.locator('.inbox-composer textarea').fill(text);
-      await page.locator('.inbox-composer textarea').press('Enter');
-      await page.locator('.inbox-said', { hasText: text }).getByText('Emailed').waitFor();
+      await editor.click();
+      await page.keyboard.insertText(text);
     };
-    t.ok(await copies.isChecked());
-    await copies.uncheck();
-    await page.locator('.inbox-composer textarea').fill('For you alone');
-    await page.reload();
-    t.notOk(await copies.isChecked(), 'a draft knows whom it is for');
+    /** By the key, and then the seconds in which it can be taken back. */
+    const send = async (text: string): Promise<void> => {
+      const scheduled = page.waitForResponse(isSending);
+      await page.keyboard.press('Control+Enter');
+      t.equal((await scheduled).status(), 200);
+      await page.getByText('Email sent.').last().waitFor();
+      await service.pass(10_000);
+      await page.locator('.inbox-said', { hasText: text }).getByText('Kept in the outbox, not sent').waitFor();
+    };
+    await composer.getByText('To ann@customer.example, copy to ben@customer.example').waitFor();
+    await page.getByRole('button', { name: 'Other ways to answer' }).click();
+    await page.getByRole('menuitem', { name: 'Answer only the customer' }).click();
+    await composer.getByText('To ann@customer.example', { exact: true }).waitFor();
     await write('For you alone');
-    t.ok(await copies.isChecked(), 'the next one is for all again');
+    await holds(page, `JSON.stringify(localStorage).includes('For you alone')`);
+    await page.reload();
+    await composer.getByText('To ann@customer.example', { exact: true }).waitFor();
+    t.equal(await editor.textContent(), 'For you alone', 'a draft knows its text and whom it is for');
+    await editor.click();
+    await send('For you alone');
     t.equal(service.mailCount('ben@customer.example'), 0);
+    await composer.getByText('copy to ben@customer.example').waitFor();
     await write('For both');
+    await send('For both');
     await page
       .locator('.inbox-said', { hasText: 'For both' })
-      .getByText('Mailed, also to ben@customer.example')
+      .getByText('Kept in the outbox, not sent, also to ben@customer.example')
       .waitFor();
     t.equal(service.mailCount('ben@customer.example'), 1);
     await receive(
@@ -100,6 +119,67 @@ t.test('mail in the inbox', { skip: noBrowser }, async (t) => {
       .locator('.inbox-sender', { hasText: 'Ben' })
       .waitFor();
     t.strictSame(await barriersOf(page), []);
+  });
+
+  t.test('a mail is written with formatting, taken back, and continued on a phone', async (t) => {
+    const ticket = await receive(
+      'Dora <dora@customer.example>\r\nMessage-ID: <1@dora.example>\r\nSubject: Blue cups',
+      'Do you have any?',
+    );
+    await page.goto(`${service.url}/inbox/all/${ticket.id}`);
+    const editor = page.locator('.mail-editor');
+    await editor.click();
+    await page.keyboard.type('We have **two** kinds:\n- large\nsmall');
+    await page.locator('.mail-editor li').nth(1).waitFor();
+    t.equal(await editor.locator('strong').textContent(), 'two', 'Markdown becomes formatting as it is typed');
+    await page.keyboard.press('Enter');
+    t.equal(service.mailCount('dora@customer.example'), 0, 'Enter begins a line');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Leaves').waitFor({ state: 'detached' });
+    await service.pass(60_000);
+    t.equal(service.mailCount('dora@customer.example'), 0, 'what was taken back does not leave');
+    const phone = await pages.open(`/inbox/all/${ticket.id}`, {
+      token: owner.token,
+      viewport: { width: 390, height: 780 },
+    });
+    await phone.locator('.mail-editor strong', { hasText: 'two' }).waitFor();
+    t.strictSame(await barriersOf(phone), []);
+    await phone.locator('.mail-editor li').last().click();
+    await phone.keyboard.press('End');
+    await phone.keyboard.type(' ones');
+    const scheduled = phone.waitForResponse(isSending);
+    await phone.getByRole('button', { name: 'Send', exact: true }).click();
+    t.equal((await scheduled).status(), 200);
+    await phone.getByText('Leaves').waitFor();
+    await service.pass(10_000);
+    t.match(await service.mail('dora@customer.example'), {
+      html: /^<p>We have <strong>two<\/strong> kinds:<\/p>\s*<ul>/,
+      text: /ones\n\nOn .+ wrote:\n> Do you have any\?$/,
+    });
+    await phone.close();
+  });
+
+  t.test('a new mail begins anywhere, by a key', async (t) => {
+    await page.goto(`${service.url}/contacts`);
+    await page.getByRole('heading', { name: 'Contacts' }).waitFor();
+    await page.keyboard.press('c');
+    const dialog = page.getByRole('dialog', { name: 'New email' });
+    await holds(page, `document.activeElement?.matches('dialog input') === true`);
+    await page.keyboard.type('new@customer.example,');
+    await dialog.getByText('new@customer.example').waitFor();
+    await dialog.getByRole('button', { name: 'Cc, Bcc' }).click();
+    await dialog.getByLabel('Bcc').fill('boss@shop.example');
+    await dialog.getByLabel('Subject').fill('Your order');
+    await dialog.locator('.mail-editor').click();
+    await page.keyboard.type('It is ready.');
+    t.strictSame(await barriersOf(page), []);
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await service.pass(10_000);
+    t.match(await service.mail('new@customer.example'), { subject: 'Your order', text: 'It is ready.' });
+    t.equal(service.mailCount('boss@shop.example'), 1);
+    t.match((await service.tickets(owner.token)).at(-1), { subject: 'Your order', copiedTo: [] });
   });
 
   t.test('a form is not the author', async () => {

@@ -16,6 +16,7 @@ export interface Authentication {
 }
 
 export interface Envelope {
+  /** Empty if another server received the mail: SPF cannot be judged then. */
   readonly remoteAddress: string;
   readonly helo: string;
   /** MAIL FROM; empty is the null sender. */
@@ -59,23 +60,25 @@ async function judge(
   const { remoteAddress: ip, helo, sender, receiver: mta } = envelope;
   const [signed, sent] = await Promise.all([
     dkimVerify(stream, { resolver, sender }),
-    spf({ ip, helo, sender, mta, resolver }),
+    ip === '' ? undefined : spf({ ip, helo, sender, mta, resolver }),
   ]);
   const good = signed.results.filter(({ status }) => status.result === 'pass');
   const aligned = await dmarc({
     headerFrom: signed.headerFrom,
-    spfDomains: sent.status.result === 'pass' && sent.domain !== undefined ? [sent.domain] : [],
+    spfDomains: sent?.status.result === 'pass' && sent.domain !== undefined ? [sent.domain] : [],
     dkimDomains: good.map(({ signingDomain = '', status }) => ({
       domain: signingDomain,
       aligned: status.aligned ?? false,
     })),
     resolver,
   });
+  const verdict = aligned === false ? 'none' : aligned.status.result;
   return {
-    spf: sent.status.result,
+    spf: sent?.status.result ?? 'none',
     // One valid signature is enough, whatever forwarders added.
     dkim: good.length > 0 ? 'pass' : dkimResultOf(signed.results[0]?.status),
-    dmarc: aligned === false ? 'none' : aligned.status.result,
+    // Without SPF, that no signature is aligned proves nothing.
+    dmarc: sent === undefined && verdict === 'fail' ? 'none' : verdict,
   };
 }
 

@@ -1,6 +1,6 @@
 // Sanitises HTML from strangers for agents: no script, no style, no form, and nothing loaded from elsewhere (a remote
-// picture tells its sender when and where the mail was read). The only importer of sanitize-html. Runs in the mail
-// thread.
+// picture tells its sender when and where the mail was read). And the HTML of agents' own formatted texts. The only
+// importer of sanitize-html. Runs in the mail thread.
 
 import sanitizeHtml from 'sanitize-html';
 
@@ -75,6 +75,19 @@ function linkOut(tagName: string, attribs: sanitizeHtml.Attributes): sanitizeHtm
       ? { href, rel: 'noopener noreferrer nofollow', target: '_blank', ...(title === undefined ? {} : { title }) }
       : {},
   };
+}
+
+/** The formatted text of an agent: few elements, and pictures only from `pictureBase`. */
+export function writtenHtml(html: string, pictureBase: string): string {
+  return sanitizeHtml(html, {
+    allowedTags: ['p', 'br', 'strong', 'em', 'del', 'a', 'ul', 'ol', 'li', 'blockquote', 'pre', 'code', 'hr', 'img'],
+    allowedAttributes: { a: ['href', 'rel', 'target'], img: ['src', 'alt'], ol: ['start'] },
+    allowedSchemes: ['http', 'https', 'mailto', 'tel'],
+    allowProtocolRelative: false,
+    nestingLimit: 20,
+    transformTags: { a: linkOut },
+    exclusiveFilter: ({ tag, attribs }) => tag === 'img' && attribs['src']?.startsWith(pictureBase) !== true,
+  }).trim();
 }
 
 /** Containers that clients put the earlier mail into, by class or id. */

@@ -1,8 +1,9 @@
-// The thread that reads mail: untrusted mail is parsed, sanitised and freed of quoted history here, where a slow one
-// blocks no socket.
+// The thread that reads and renders mail: untrusted mail is parsed, sanitised and freed of quoted history here, where a
+// slow one blocks no socket.
 
 import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
+import { plainTextOf } from '../plain-text.ts';
 import { createResolver, type NameResolver } from '../providers/resolver.ts';
 import type { RejectedMail } from '../providers/smtp-listener.ts';
 import { answerCalls } from '../thread.ts';
@@ -10,8 +11,8 @@ import { type Authentication, authenticateMail, type Envelope } from './authenti
 import { requireBoundedHead, requireBoundedText } from './head.ts';
 import { safeHtml, withoutHidden } from './html.ts';
 import { type AttachmentFile, type MailParts, MailTooComplex, readParts } from './parts.ts';
-import { plainTextOf } from './plain-text.ts';
 import { stripHistory } from './quoted-history.ts';
+import { type RenderedText, renderMarkdown } from './rich-text.ts';
 
 export interface ReaderData {
   readonly dnsServers: readonly string[] | undefined;
@@ -48,6 +49,9 @@ let resolver: NameResolver | undefined;
 
 export const methods = {
   display: (mail: { text: string | null; html: string | null }): Display => displayOf(mail.text, mail.html),
+
+  compose: (written: { markdown: string; pictureBase: string }): RenderedText =>
+    renderMarkdown(written.markdown, written.pictureBase),
 
   async file(mail: { path: string; envelope: Envelope }): Promise<ReadMail | RejectedMail> {
     // Only createMailReader() sets it.

@@ -4,13 +4,17 @@ import type { RejectedMail } from '../providers/smtp-listener.ts';
 import { createThread } from '../thread.ts';
 import type { Envelope } from './authentication.ts';
 import type { Display, methods, ReaderData, ReadMail } from './mail-reader-thread.ts';
+import type { RenderedText } from './rich-text.ts';
 
 export type { Display, ReadMail } from './mail-reader-thread.ts';
+export type { RenderedText } from './rich-text.ts';
 
 /** Calls reject with ThreadBusy or ThreadFailed. */
 export interface MailReader {
   /** The display form of a mail's text and HTML. */
   display(mail: { readonly text: string | null; readonly html: string | null }): Promise<Display>;
+  /** Renders an agent's Markdown. Shows only pictures whose address begins with `pictureBase`. */
+  compose(written: { readonly markdown: string; readonly pictureBase: string }): Promise<RenderedText>;
   /** Parses a mail file, or rejects one that is too complex. Its attachments are files beside it, which the caller removes. */
   file(mail: { readonly path: string; readonly envelope: Envelope }): Promise<ReadMail | RejectedMail>;
   stop(): Promise<void>;
@@ -29,7 +33,7 @@ const heapMb = { young: 2, old: 256 };
 
 export function createMailReader(data: ReaderData): MailReader {
   const thread = createThread<typeof methods>({
-    file: new URL('./mail-reader-thread.ts', import.meta.url),
+    file: 'workers/mail/mail-reader-thread.ts',
     title: 'mail',
     maxWaiting,
     timeoutMs,
@@ -38,6 +42,7 @@ export function createMailReader(data: ReaderData): MailReader {
   });
   return {
     display: (mail) => thread.call('display', mail),
+    compose: (written) => thread.call('compose', written),
     file: (mail) => thread.call('file', mail),
     stop: () => thread.stop(),
   };

@@ -49,6 +49,7 @@ export interface PartHeaders {
   readonly autoReply: string | undefined;
   readonly inReplyTo: string | undefined;
   readonly references: string | undefined;
+  readonly returnPath: string | undefined;
 }
 
 export interface AttachmentFile {
@@ -110,6 +111,7 @@ export async function readParts(path: string): Promise<MailParts> {
       autoReply: header('x-autoreply') ?? header('x-autorespond'),
       inReplyTo: header('in-reply-to'),
       references: header('references'),
+      returnPath: header('return-path'),
     },
     attachments,
     bounce: isDeliveryReport ? deliveryReportOf(reported, text ?? '') : null,

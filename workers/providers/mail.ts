@@ -4,7 +4,8 @@
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import type { SendMailOptions } from 'nodemailer';
+import type { SendMailOptions, Transporter } from 'nodemailer';
+import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
 import { Refused } from '../failures.ts';
 import { isPublicAddress } from './host-resolver.ts';
 import { refusesAddress } from './mail-refusal.ts';
@@ -17,6 +18,7 @@ export interface OutgoingMail {
   readonly from: { readonly address: string; readonly name?: string };
   readonly to: string;
   /** For its header, besides `to` or the recipient it is a copy for. */
+  readonly alsoTo?: readonly string[];
   readonly cc?: readonly string[];
   /** It is a copy for `to` of this other mail, with the same Message-ID and header. */
   readonly copyOf?: { readonly id: string; readonly to: string };
@@ -29,6 +31,8 @@ export interface OutgoingMail {
   readonly headers?: Readonly<Record<string, string>>;
   /** The envelope sender, for bounces; the sender by default. */
   readonly returnPath?: string;
+  /** The host of its Message-ID; the sender's by default. */
+  readonly idHost?: string;
   /** The domain that signs it (RFC 6376). */
   readonly dkim?: { readonly domain: string; readonly selector: string; readonly privateKey: string };
 }
@@ -113,22 +117,48 @@ export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patie
   return {
     async send(mail) {
       if (closed) throw new Error('the service is stopping');
-      try {
-        const { response } = await (await transport()).sendMail({
-          ...messageOf(mail),
-          signal: AbortSignal.timeout(mailMs),
-        });
-        return response;
-      } catch (error) {
-        if (isRefusal(error)) throw refusalOf(error, mail.to);
-        throw error;
-      }
+      return sendOver(await transport(), mail, mailMs);
     },
     close() {
       closed = true;
       if (transport.made) void transport().then((made) => made.close());
     },
   };
+}
+
+export type SmtpSignIn = NonNullable<SMTPTransport.Options['auth']>;
+
+/** Over a connection of its own. Resolves to the server's answer; rejects as MailSender does. */
+export async function sendOnce(
+  server: SMTPTransport.Options,
+  mail: OutgoingMail,
+  { stepMs, mailMs }: SmtpPatience,
+): Promise<string> {
+  const transport = (await import('nodemailer')).createTransport({
+    ...server,
+    connectionTimeout: stepMs,
+    greetingTimeout: stepMs,
+    socketTimeout: stepMs,
+  });
+  try {
+    return await sendOver(transport, mail, mailMs);
+  } finally {
+    transport.close();
+  }
+}
+
+async function sendOver(
+  transport: Transporter<{ response: string }>,
+  mail: OutgoingMail,
+  mailMs: number,
+): Promise<string> {
+  try {
+    const { response } = await transport.sendMail({ ...messageOf(mail), signal: AbortSignal.timeout(mailMs) });
+    return response;
+  } catch (error) {
+    if (isRefusal(error)) throw refusalOf(error, mail.to);
+    throw error;
+  }
 }
 
 /**
@@ -190,14 +220,16 @@ function once<Value>(make: () => Promise<Value>): (() => Promise<Value>) & { mad
   return get;
 }
 
+const bare = (address: string): { name: string; address: string } => ({ name: '', address });
+
 function messageOf(mail: OutgoingMail): SendMailOptions {
-  const host = mail.from.address.split('@')[1] ?? 'localhost';
+  const host = mail.idHost ?? mail.from.address.split('@')[1] ?? 'localhost';
   return {
     messageId: `<${mail.copyOf?.id ?? mail.id}@${host}>`,
     from: { name: mail.from.name ?? '', address: mail.from.address },
-    // As a single address, never a list.
-    to: { name: '', address: mail.copyOf?.to ?? mail.to },
-    ...(mail.cc === undefined ? {} : { cc: mail.cc.map((address) => ({ name: '', address })) }),
+    // Each as a single address, never a list.
+    to: [mail.copyOf?.to ?? mail.to, ...(mail.alsoTo ?? [])].map(bare),
+    ...(mail.cc === undefined ? {} : { cc: mail.cc.map(bare) }),
     subject: mail.subject,
     text: mail.text,
     ...(mail.html === undefined ? {} : { html: mail.html }),
@@ -205,7 +237,7 @@ function messageOf(mail: OutgoingMail): SendMailOptions {
     ...(mail.references === undefined ? {} : { references: mail.references.map((id) => `<${id}>`) }),
     ...(mail.headers === undefined ? {} : { headers: { ...mail.headers } }),
     // Other recipients in the header get mails of their own.
-    envelope: { from: { name: '', address: mail.returnPath ?? mail.from.address }, to: { name: '', address: mail.to } },
+    envelope: { from: bare(mail.returnPath ?? mail.from.address), to: bare(mail.to) },
     ...(mail.dkim === undefined
       ? {}
       : { dkim: { domainName: mail.dkim.domain, keySelector: mail.dkim.selector, privateKey: mail.dkim.privateKey } }),

@@ -89,10 +89,6 @@ function Mapping({
       'rows',
       rows.map((row, at) => (at === index ? { ...row, ...next } : row)),
     );
-  const choices = [
-    { value: '', label: 'The default department' },
-    ...[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name })),
-  ];
   const full = (localPart: string): string =>
     addresses
       .filter((one) => one.kind !== 'auto' && one.localPart === localPart)
@@ -124,36 +120,65 @@ function Mapping({
         </p>
       )}
       {rows.map((row, index) => (
-        <div class="address" key={index}>
-          <TextField
-            label="Before the @"
-            maxLength={64}
-            spellcheck={false}
-            autocomplete="off"
-            placeholder="billing"
-            value={row.localPart}
-            onValue={(localPart) => change(index, { localPart })}
-            error={form.errorOf(`addresses.${index}`)}
-            hint={full(row.localPart) === '' ? undefined : full(row.localPart)}
-          />
-          <SelectField
-            label="Goes to"
-            value={row.departmentId}
-            choices={choices}
-            onValue={(departmentId) => change(index, { departmentId })}
-          />
-          <IconButton
-            icon="trash"
-            label={`Remove ${row.localPart === '' ? 'this address' : row.localPart}`}
-            onClick={() =>
-              form.set(
-                'rows',
-                rows.filter((_, at) => at !== index),
-              )
-            }
-          />
-        </div>
+        <AddressRow
+          key={index}
+          row={row}
+          error={form.errorOf(`addresses.${index}`)}
+          hint={full(row.localPart)}
+          onChange={(next) => change(index, next)}
+          onRemove={() =>
+            form.set(
+              'rows',
+              rows.filter((_, at) => at !== index),
+            )
+          }
+        />
       ))}
     </Form>
+  );
+}
+
+function AddressRow({
+  row,
+  error,
+  hint,
+  onChange,
+  onRemove,
+}: {
+  readonly row: Mapped;
+  readonly error: string | undefined;
+  readonly hint: string;
+  readonly onChange: (next: Partial<Mapped>) => void;
+  readonly onRemove: () => void;
+}): JSX.Element {
+  const choices = [
+    { value: '', label: 'The default department' },
+    ...[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name })),
+  ];
+  return (
+    <div class="address">
+      <TextField
+        label="Before the @"
+        maxLength={64}
+        spellcheck={false}
+        autocomplete="off"
+        placeholder="billing"
+        value={row.localPart}
+        onValue={(localPart) => onChange({ localPart })}
+        error={error}
+        hint={hint === '' ? undefined : hint}
+      />
+      <SelectField
+        label="Goes to"
+        value={row.departmentId}
+        choices={choices}
+        onValue={(departmentId) => onChange({ departmentId })}
+      />
+      <IconButton
+        icon="trash"
+        label={`Remove ${row.localPart === '' ? 'this address' : row.localPart}`}
+        onClick={onRemove}
+      />
+    </div>
   );
 }
