@@ -8,9 +8,11 @@ import type { RetrievalPorts } from '../engine/knowledge/retrieval.ts';
 import { createImageSource, type ImageSource } from '../workers/files/image-source.ts';
 import { type Crawler, createCrawler, robotName } from '../workers/knowledge/crawler.ts';
 import { createEmbedder, type Embedder } from '../workers/knowledge/embedder.ts';
+import { createModelStore, type ModelStore } from '../workers/knowledge/model-store.ts';
 import { findModel, modelsBelow } from '../workers/knowledge/models.ts';
 import { createPageReader } from '../workers/knowledge/page-reader.ts';
 import { createRetriever } from '../workers/knowledge/retriever.ts';
+import { createUploadedFiles, type UploadedFiles } from '../workers/knowledge/uploaded-files.ts';
 import { createFetcher, type Fetcher } from '../workers/providers/fetcher.ts';
 import { dnsResolver, type isPublicAddress, systemResolver } from '../workers/providers/host-resolver.ts';
 import type { ObjectStore } from '../workers/providers/objects.ts';
@@ -31,6 +33,8 @@ export interface KnowledgeOptions {
 export interface KnowledgeParts extends RetrievalPorts {
   readonly fetcher: Fetcher;
   readonly crawler: Crawler;
+  readonly uploadedFiles: UploadedFiles;
+  readonly models: ModelStore;
   readonly imageSource: ImageSource;
   /** Undefined when there is no storage. */
   readonly objects: ObjectStore | undefined;
@@ -50,6 +54,7 @@ export function createKnowledgeParts(config: Config, options: KnowledgeOptions):
   const embedder = embedderFor(config);
   const pageReader = createPageReader();
   const retriever = createRetriever();
+  const objects = objectsFor(config, options.storageSilenceMs);
   return {
     fetcher,
     embedder,
@@ -61,7 +66,9 @@ export function createKnowledgeParts(config: Config, options: KnowledgeOptions):
       ...(options.crawlPauseMs === undefined ? {} : { shortestPauseMs: options.crawlPauseMs }),
     }),
     imageSource: createImageSource({ ...reach, fetcher }),
-    objects: objectsFor(config, options.storageSilenceMs),
+    models: createModelStore({ hub: config.modelHub, models: join(config.dataDir, 'models'), embedder }),
+    uploadedFiles: createUploadedFiles({ objects, pageReader }),
+    objects,
     async stop() {
       await Promise.all([pageReader.stop(), embedder.stop(), fetcher.close()]);
     },

@@ -1,6 +1,8 @@
 // Articles: written by hand or adopted from a page, drafts until they are published. A published article is embedded
-// and retrieved like a page, in place of the page it was adopted from. Specification 4.3, decisions 4.3.
+// and retrieved like a page, in place of the page it was adopted from. Specification 4.3, decisions 4.3. help-centre.ts
+// shows published ones to customers.
 
+import { folded } from '../../store/folding.ts';
 import {
   allKbArticles,
   countKbArticles,
@@ -8,6 +10,7 @@ import {
   findKbArticle,
   insertKbArticle,
   type KbArticleRecord,
+  kbSlugTaken,
   updateKbArticle,
 } from '../../store/knowledge/articles.ts';
 import {
@@ -30,7 +33,16 @@ export interface ArticleFields {
   readonly title: string;
   readonly body: string;
   readonly status?: KbArticleRecord['status'] | undefined;
+  /** Undefined for one from the title. */
+  readonly slug?: string | undefined;
+  readonly language?: string | null | undefined;
+  readonly collection?: string | null | undefined;
 }
+
+/** Of a slug that is made from a title. */
+const slugChars = 60;
+/** Addresses below the help centre that are not articles. */
+const takenSlugs: ReadonlySet<string> = new Set(['search', 'suggestions']);
 
 /** Newest first. */
 export function listArticles(view: View): KbArticleRecord[] {
@@ -42,7 +54,7 @@ export function readArticle(view: Pick<View, 'db'>, articleId: string): KbArticl
   return findKbArticle(view.db, articleId) ?? refuse('not_found');
 }
 
-/** Refuses admin_required, semantic_error for too many. */
+/** Refuses admin_required, semantic_error for too many, validation_error for a slug that is taken. */
 export const createArticle = command('kb.createArticle', (ctx, fields: ArticleFields): KbArticleRecord => {
   requireAdmin(ctx);
   return addArticle(ctx, { ...fields, sourceDocumentId: null });
@@ -61,20 +73,24 @@ export const adoptDocument = command('kb.adoptDocument', (ctx, params: { documen
       message: 'There is already an article for this document.',
       detail: { articleId: document.articleId },
     });
-  const article = addArticle(ctx, { title: document.title, body: document.text, sourceDocumentId: document.id });
+  const article = addArticle(ctx, {
+    title: document.title,
+    body: withoutAnchors(document.text),
+    sourceDocumentId: document.id,
+  });
   setKbDocumentArticle(ctx.db, document.id, article.id);
   return article;
 });
 
-/** Refuses admin_required, not_found, stale_version, validation_error if there are no changes. */
+/** Refuses admin_required, not_found, stale_version, validation_error if there are no changes, or the slug is taken. */
 export const changeArticle = command(
   'kb.updateArticle',
   (ctx, params: { articleId: string; expectedVersion: number; changes: Partial<ArticleFields> }): KbArticleRecord => {
     requireAdmin(ctx);
     const before = readArticle(ctx, params.articleId);
     requireVersion(before, params.expectedVersion);
-    const { title, body, status } = params.changes;
-    if (title === undefined && body === undefined && status === undefined)
+    const { title, body, status, slug, language, collection } = params.changes;
+    if (Object.values(params.changes).every((value) => value === undefined))
       refuseField('validation_error', 'body', 'must name a field that can be changed');
     const after: KbArticleRecord = {
       ...before,
@@ -82,11 +98,18 @@ export const changeArticle = command(
       title: title ?? before.title,
       body: body ?? before.body,
       status: status ?? before.status,
+      slug: slug ?? before.slug,
+      language: language === undefined ? before.language : language,
+      collection: collection === undefined ? before.collection : collection,
       updatedAt: ctx.at,
     };
+    requireFreeSlug(ctx, after);
     updateKbArticle(ctx.db, after);
-    if (after.status === 'published') publish(ctx, after);
-    else if (before.status === 'published') unpublish(ctx, after.id);
+    // Its place in the help centre is nothing to embed.
+    const hasNewText = after.title !== before.title || after.body !== before.body || before.status !== 'published';
+    if (after.status === 'published') {
+      if (hasNewText) publish(ctx, after);
+    } else if (before.status === 'published') unpublish(ctx, after.id);
     return after;
   },
 );
@@ -115,19 +138,32 @@ export const serveArticle = command('kb.serveArticle', (ctx, params: { documentI
   touchBase(ctx);
 });
 
+/** A page's headings have their anchors behind them, which would only be in the way of who writes. */
+function withoutAnchors(text: string): string {
+  return text.replace(/^(#{1,6}\s.*?)\s+\{#[^\s{}]+\}$/gm, '$1');
+}
+
 function addArticle(ctx: Context, fields: ArticleFields & { sourceDocumentId: string | null }): KbArticleRecord {
   if (countKbArticles(ctx.db) >= maxKbArticles)
     refuse('semantic_error', { message: `There are already ${maxKbArticles} articles, which is the limit.` });
+  const id = ctx.ids.uuid();
+  const language = fields.language ?? null;
   const article: KbArticleRecord = {
-    id: ctx.ids.uuid(),
+    id,
     version: 1,
     title: fields.title,
     body: fields.body,
     status: fields.status ?? 'draft',
+    slug: fields.slug ?? freeSlug(ctx, { title: fields.title, language, id }),
+    language,
+    collection: fields.collection ?? null,
     sourceDocumentId: fields.sourceDocumentId,
+    helpfulCount: 0,
+    unhelpfulCount: 0,
     createdAt: ctx.at,
     updatedAt: ctx.at,
   };
+  requireFreeSlug(ctx, article);
   insertKbArticle(ctx.db, article);
   if (article.status === 'published') publish(ctx, article);
   return article;
@@ -150,6 +186,8 @@ function publish(ctx: Context, article: KbArticleRecord): void {
     title: article.title,
     text: article.body,
     byteSize: Buffer.byteLength(article.body),
+    language: null,
+    fileName: null,
     ingestedAt: ctx.at,
   });
   requestEmbedding(ctx);
@@ -163,4 +201,33 @@ function unpublish(ctx: Context, articleId: string): void {
   const page = adoptedInto(ctx.db, articleId);
   if (page !== undefined) setKbDocumentState(ctx.db, page.id, 'served');
   touchBase(ctx);
+}
+
+function requireFreeSlug(ctx: Context, { id, slug, language }: KbArticleRecord): void {
+  if (takenSlugs.has(slug)) refuseField('validation_error', 'slug', 'is an address of the help centre itself');
+  if (kbSlugTaken(ctx.db, { slug, language, exceptId: id }))
+    refuseField('validation_error', 'slug', 'is the address of another article in this language');
+}
+
+function freeSlug(
+  ctx: Context,
+  { title, language, id }: { title: string; language: string | null; id: string },
+): string {
+  const wanted = slugOf(title);
+  const isFree = (slug: string): boolean =>
+    !takenSlugs.has(slug) && !kbSlugTaken(ctx.db, { slug, language, exceptId: id });
+  for (let count = 1; count <= maxKbArticles + 1; count += 1) {
+    const slug = count === 1 ? wanted : `${wanted}-${count}`;
+    if (isFree(slug)) return slug;
+  }
+  return id;
+}
+
+/** Letters and digits of any script, joined by hyphens. */
+function slugOf(title: string): string {
+  const slug = folded(title)
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
+    .replace(/^[-\p{M}]+|-+$/gu, '');
+  const short = [...slug].slice(0, slugChars).join('').replace(/-+$/, '');
+  return short === '' ? 'article' : short;
 }

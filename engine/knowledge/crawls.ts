@@ -1,6 +1,7 @@
 // Crawl jobs: queued, running, done or failed, and the pages they fetched. Pages are stored beside those that are
 // served and replace them in one command when the crawl is done. Specification 3, 4.3.
 
+import { fromJson, toJson } from '../../store/json.ts';
 import { findKbArticle, updateKbArticle } from '../../store/knowledge/articles.ts';
 import { findKbBase } from '../../store/knowledge/chunks.ts';
 import {
@@ -14,30 +15,28 @@ import {
 } from '../../store/knowledge/documents.ts';
 import {
   countUnfinishedKbJobs,
+  deleteKbCrawlSteps,
   findKbJob,
+  insertKbCrawlStep,
   insertKbJob,
   type KbJobRecord,
   type KbJobStats,
+  kbCrawlTrail,
+  kbJobsKept,
   recentKbJobs,
   updateKbJob,
 } from '../../store/knowledge/jobs.ts';
-import type { CrawledPage, SkippedPage } from '../../workers/knowledge/crawler.ts';
+import { findUpload } from '../../store/workspace/uploads.ts';
+import type { CrawledPage, CrawlTrail, SkippedPage } from '../../workers/knowledge/crawler.ts';
 import { crawlMaxDepth, crawlMaxPages, kbJobsListed, maxUnfinishedCrawls } from '../constants.ts';
-import { refuse } from '../errors.ts';
+import { refuse, refuseField } from '../errors.ts';
 import { emit } from '../events.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { type NoPayload, outboxKind } from '../runtime/kinds.ts';
 import { firstChars } from '../text.ts';
 import { requireAdmin } from '../workspace/access.ts';
-import {
-  chunksPerCommand,
-  type NewChunk,
-  removeDocuments,
-  requireRoom,
-  touchBase,
-  writeEmbedding,
-} from './knowledge.ts';
+import { type NewChunk, removeDocuments, requireRoom, touchBase, writeEmbedding } from './knowledge.ts';
 
 /** Across all workspaces. Each occupies a site, a page reader and an embedder. */
 const crawlsAtOnce = 2;
@@ -58,8 +57,10 @@ export const noStats: KbJobStats = {
   pagesLeft: 0,
   skipped: [],
 };
+/** Failed crawls that keep what they have, to go on from there. */
+const maxKept = 5;
 /** Skipped addresses listed, and their length: every progress event carries them. */
-const maxSkippedNamed = 10;
+const maxSkippedNamed = 50;
 const maxSkippedUrlChars = 300;
 const maxReasonChars = 200;
 
@@ -78,9 +79,14 @@ export function withSkipped(stats: KbJobStats, skipped: SkippedPage | undefined)
 export interface JobView {
   readonly id: string;
   readonly workspaceId: string;
-  readonly kind: 'url';
+  readonly kind: 'url' | 'file';
   readonly status: KbJobRecord['status'];
-  readonly input: { readonly url: string; readonly maxPages: number; readonly maxDepth: number };
+  readonly input: {
+    readonly url: string;
+    readonly maxPages: number;
+    readonly maxDepth: number;
+    readonly fileName: string | null;
+  };
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
   readonly error: string | null;
@@ -96,13 +102,26 @@ declare module '../events.ts' {
 }
 
 function jobView(view: Pick<View, 'workspaceId'>, job: KbJobRecord): JobView {
-  const { id, status, url, maxPages, maxDepth, startedAt, finishedAt, error, stats, createdByAgentId, createdAt } = job;
+  const {
+    id,
+    status,
+    url,
+    maxPages,
+    maxDepth,
+    fileName,
+    startedAt,
+    finishedAt,
+    error,
+    stats,
+    createdByAgentId,
+    createdAt,
+  } = job;
   return {
     id,
     workspaceId: view.workspaceId,
-    kind: 'url',
+    kind: fileName === null ? 'url' : 'file',
     status,
-    input: { url, maxPages, maxDepth },
+    input: { url, maxPages, maxDepth, fileName },
     startedAt,
     finishedAt,
     error,
@@ -125,48 +144,122 @@ export function listJobs(view: View): JobView[] {
 /** Refuses admin_required, semantic_error if the base is full, service_unavailable if too many are queued. */
 export const queueCrawl = command(
   'kb.ingestUrl',
-  (
-    ctx,
-    params: { url: string; maxDepth?: number | undefined; maxPages?: number | undefined },
-  ): { jobId: string; status: 'queued' } => {
-    const agent = requireAdmin(ctx);
-    requireRoom(ctx);
-    if (countUnfinishedKbJobs(ctx.db) >= maxUnfinishedCrawls)
-      refuse('service_unavailable', { message: `${maxUnfinishedCrawls} crawls are already queued or running.` });
-    const job: KbJobRecord = {
-      id: ctx.ids.uuid(),
-      status: 'queued',
-      url: params.url,
-      maxPages: params.maxPages ?? crawlMaxPages,
-      maxDepth: params.maxDepth ?? crawlMaxDepth,
-      stats: null,
-      error: null,
-      createdByAgentId: agent.id,
-      startedAt: null,
-      finishedAt: null,
-      createdAt: ctx.at,
-    };
-    insertKbJob(ctx.db, job);
-    ctx.enqueue(crawlKind, { target: crawlKind.name, subjectId: job.id, payload: {} });
-    emitJob(ctx, job);
-    return { jobId: job.id, status: 'queued' };
+  (ctx, params: { url: string; maxDepth?: number | undefined; maxPages?: number | undefined }): QueuedJob => {
+    const { url, maxPages = crawlMaxPages, maxDepth = crawlMaxDepth } = params;
+    return queueJob(ctx, { url, maxPages, maxDepth, fileName: null, objectKey: null });
   },
 );
 
-/** Starts it, from the beginning if an earlier run was interrupted. Undefined if it is already over. */
-export const startCrawl = command('kb.startCrawl', (ctx, params: { jobId: string }): KbJobRecord | undefined => {
-  const job = findKbJob(ctx.db, params.jobId);
-  if (job === undefined || isOver(job)) return undefined;
+/**
+ * Reads an uploaded file. Replaces the document of an earlier file of that name. Refuses like queueCrawl, and
+ * validation_error if `key` names no upload of this workspace.
+ */
+export const queueFile = command('kb.ingestFile', (ctx, params: { key: string | undefined }): QueuedJob => {
+  const upload = params.key === undefined ? undefined : findUpload(ctx.db, params.key.split('/')[2] ?? '');
+  if (upload?.key !== params.key || upload === undefined || upload.visitorId !== null)
+    refuseField('validation_error', 'url', 'must be the publicUrl of a file that you uploaded');
+  if (upload.state !== 'stored') refuseField('validation_error', 'url', 'must be uploaded first');
+  const fileName = upload.filename ?? upload.key.split('/').at(-1) ?? 'file';
+  if (!readableFile.test(fileName))
+    refuseField('validation_error', 'url', 'must be a PDF, Word (.docx), Markdown, text, HTML or CSV file');
+  const url = `upload:${encodeURIComponent(fileName)}`;
+  return queueJob(ctx, { url, maxPages: 1, maxDepth: 0, fileName, objectKey: upload.key });
+});
+
+const readableFile = /\.(?:csv|docx|html?|markdown|md|pdf|txt)$/i;
+
+export interface QueuedJob {
+  readonly jobId: string;
+  readonly status: 'queued';
+}
+
+function queueJob(
+  ctx: Context,
+  source: Pick<KbJobRecord, 'url' | 'maxPages' | 'maxDepth' | 'fileName' | 'objectKey'>,
+): QueuedJob {
+  const agent = requireAdmin(ctx);
+  requireRoom(ctx);
+  requireTurn(ctx);
+  forgetKept(ctx, source.url);
+  const job: KbJobRecord = {
+    ...source,
+    id: ctx.ids.uuid(),
+    status: 'queued',
+    stats: null,
+    error: null,
+    createdByAgentId: agent.id,
+    startedAt: null,
+    finishedAt: null,
+    createdAt: ctx.at,
+  };
+  insertKbJob(ctx.db, job);
+  enqueueCrawl(ctx, job);
+  return { jobId: job.id, status: 'queued' };
+}
+
+function enqueueCrawl(ctx: Context, job: KbJobRecord): void {
+  ctx.enqueue(crawlKind, { target: crawlKind.name, subjectId: job.id, payload: {} });
+  emitJob(ctx, job);
+}
+
+function requireTurn(ctx: Context): void {
+  if (countUnfinishedKbJobs(ctx.db) >= maxUnfinishedCrawls)
+    refuse('service_unavailable', { message: `${maxUnfinishedCrawls} crawls are already queued or running.` });
+}
+
+/**
+ * Queues a failed or cancelled job again, which goes on where it ended. Refuses admin_required, not_found, conflict if it
+ * did not fail, and what queueing refuses.
+ */
+export const resumeCrawl = command('kb.resumeJob', (ctx, params: { jobId: string }): JobView => {
+  requireAdmin(ctx);
+  const job = findKbJob(ctx.db, params.jobId) ?? refuse('not_found');
+  if (job.status !== 'failed') refuse('conflict', { message: `The crawl is ${job.status}.` });
+  requireRoom(ctx);
+  requireTurn(ctx);
+  const queued: KbJobRecord = { ...job, status: 'queued', error: null, startedAt: null, finishedAt: null };
+  updateKbJob(ctx.db, queued);
+  enqueueCrawl(ctx, queued);
+  return jobView(ctx, queued);
+});
+
+/** What failed crawls of this address kept, and the oldest if many keep something. */
+function forgetKept(ctx: Context, url: string): void {
+  const kept = kbJobsKept(ctx.db);
+  for (const [index, job] of kept.entries())
+    if (isSameAddress(job.url, url) || index < kept.length - maxKept) forgetProgress(ctx, job.id);
+}
+
+/** The pages that a job stored but did not serve, and the way to them. */
+function forgetProgress(ctx: Context, jobId: string): void {
   removeDocuments(
     ctx,
-    stagedOfJob(ctx.db, job.id).map(({ id }) => id),
+    stagedOfJob(ctx.db, jobId).map(({ id }) => id),
   );
-  return putJob(ctx, { ...job, status: 'running', startedAt: ctx.at, stats: noStats });
+  deleteKbCrawlSteps(ctx.db, jobId);
+}
+
+/** `trail`: what an earlier run learned; empty for a crawl from the beginning. */
+export interface StartedCrawl {
+  readonly job: KbJobRecord;
+  readonly stats: KbJobStats;
+  readonly trail: readonly CrawlTrail[];
+}
+
+/** Starts it, or goes on where an earlier run ended. Undefined if it is already over. */
+export const startCrawl = command('kb.startCrawl', (ctx, params: { jobId: string }): StartedCrawl | undefined => {
+  const job = findKbJob(ctx.db, params.jobId);
+  if (job === undefined || isOver(job)) return undefined;
+  const trail = kbCrawlTrail(ctx.db, job.id).map((step) => fromJson<CrawlTrail>(step));
+  if (trail.length === 0) forgetProgress(ctx, job.id);
+  const stats = trail.length === 0 ? noStats : (job.stats ?? noStats);
+  return { job: putJob(ctx, { ...job, status: 'running', startedAt: ctx.at, stats }), stats, trail };
 });
 
 export interface CrawledDocument {
   readonly page: CrawledPage;
   readonly model: string;
+  readonly language: string | null;
   /** Its first chunks, as many as one command writes. */
   readonly chunks: readonly NewChunk[];
   readonly chunkCount: number;
@@ -177,32 +270,42 @@ export const storeStep = command(
   'kb.storeStep',
   (
     ctx,
-    params: { jobId: string; stats: KbJobStats; document: CrawledDocument | undefined },
+    params: {
+      jobId: string;
+      stats: KbJobStats;
+      step: number;
+      trail: CrawlTrail;
+      document: CrawledDocument | undefined;
+    },
   ): 'over' | { documentId: string | undefined } => {
     const job = findRunning(ctx, params.jobId);
     if (job === undefined) return 'over';
     const documentId = params.document === undefined ? undefined : stageDocument(ctx, job, params.document);
+    insertKbCrawlStep(ctx.db, { jobId: job.id, step: params.step, trail: toJson(params.trail) });
     putJob(ctx, { ...job, stats: params.stats });
     return { documentId };
   },
 );
 
-function stageDocument(ctx: Context, job: KbJobRecord, { page, model, chunks, chunkCount }: CrawledDocument): string {
+function stageDocument(ctx: Context, job: KbJobRecord, document: CrawledDocument): string {
+  const { page, model, language, chunks, chunkCount } = document;
   const documentId = ctx.ids.uuid();
   insertKbDocument(ctx.db, {
     id: documentId,
     state: 'staged',
     sourceType: 'url',
-    sourceUrl: page.url,
+    sourceUrl: job.fileName === null ? page.url : null,
     rootUrl: job.url,
     jobId: job.id,
     articleId: null,
     title: page.title,
     text: page.text,
     byteSize: page.byteSize,
+    language,
+    fileName: job.fileName,
     ingestedAt: ctx.at,
   });
-  writeEmbedding(ctx, { documentId, model, firstIndex: 0, chunks: chunks.slice(0, chunksPerCommand), chunkCount });
+  writeEmbedding(ctx, { documentId, model, language, firstIndex: 0, chunks, chunkCount });
   return documentId;
 }
 
@@ -235,6 +338,7 @@ export const finishCrawl = command(
       setKbDocumentArticle(ctx.db, id, article.id);
       updateKbArticle(ctx.db, { ...article, sourceDocumentId: id });
     }
+    deleteKbCrawlSteps(ctx.db, job.id);
     touchBase(ctx);
     putJob(ctx, { ...job, status: 'done', finishedAt: ctx.at });
     return { unreadyId: undefined };
@@ -252,17 +356,13 @@ export const cancelCrawl = command('kb.cancelJob', (ctx, params: { jobId: string
   return jobView(ctx, failJob(ctx, job, `${agent.name} cancelled it.`));
 });
 
-/** Runs in the transaction that records the crawl's outcome. Pages that are served stay. */
+/** Runs in the transaction that records the crawl's outcome. Pages that are served stay, and so does its progress. */
 export function failCrawl(ctx: Context, jobId: string, error: string): void {
   const job = findKbJob(ctx.db, jobId);
   if (job !== undefined && !isOver(job)) failJob(ctx, job, error);
 }
 
 function failJob(ctx: Context, job: KbJobRecord, error: string): KbJobRecord {
-  removeDocuments(
-    ctx,
-    stagedOfJob(ctx.db, job.id).map(({ id }) => id),
-  );
   return putJob(ctx, { ...job, status: 'failed', finishedAt: ctx.at, error });
 }
 

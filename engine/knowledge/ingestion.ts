@@ -9,66 +9,117 @@ import {
   nextReadyArticle,
   nextWithoutEmbedding,
 } from '../../store/knowledge/documents.ts';
-import type { Crawler } from '../../workers/knowledge/crawler.ts';
-import type { EmbeddedChunk, Embedder } from '../../workers/knowledge/embedder.ts';
+import type { KbJobRecord, KbJobStats } from '../../store/knowledge/jobs.ts';
+import { findWorkspace } from '../../store/workspace/workspaces.ts';
+import type { CrawlCounts, CrawledPage, Crawler, CrawlStep } from '../../workers/knowledge/crawler.ts';
+import type { Digest, Embedder } from '../../workers/knowledge/embedder.ts';
+import type { ModelStore } from '../../workers/knowledge/model-store.ts';
+import type { UploadedFiles } from '../../workers/knowledge/uploaded-files.ts';
 import { systemCaller } from '../runtime/caller.ts';
 import type { CommandDefinition } from '../runtime/command.ts';
 import type { Engine } from '../runtime/engine.ts';
+import type { Log } from '../runtime/log.ts';
 import type { Workspace } from '../runtime/workspace.ts';
 import { serveArticle } from './articles.ts';
-import { finishCrawl, noStats, startCrawl, storeStep, withSkipped } from './crawls.ts';
-import { chooseModel, chunksPerCommand, embedAgain, storeEmbedding, switchModel } from './knowledge.ts';
+import { finishCrawl, startCrawl, storeStep, withSkipped } from './crawls.ts';
+import {
+  chooseModel,
+  chunksPerCommand,
+  type EmbeddingPart,
+  embedAgain,
+  storeEmbedding,
+  switchModel,
+} from './knowledge.ts';
+import { giveUpModel } from './settings.ts';
 
 export interface IngestionOptions {
   readonly engine: Engine;
   readonly crawler: Crawler;
   readonly embedder: Embedder;
+  readonly uploadedFiles: UploadedFiles;
+  readonly models: Pick<ModelStore, 'idOf' | 'nameOf'>;
+  readonly log: Log;
 }
 
 /** A crawl stops after this time. */
 const crawlTimeoutMs = 60 * 60_000;
 /** The outbox's answer for a crawl that was cancelled. */
 const cancelled = 'it was cancelled';
+const notEmbedded = 'The pages could not be embedded. Resume the crawl to try again.';
+/** Documents that cannot be embedded, one after the other, before the work is given up. */
+const maxFailedInARow = 3;
+
+/** The message is for the person who requested the crawl, like those of the crawler. */
+class CrawlStopped extends Error {
+  override readonly name = 'CrawlStopped';
+  readonly isForPeople = true;
+}
+
+interface Digested extends Digest {
+  readonly page: CrawledPage;
+  readonly model: string;
+}
+
+interface StepToStore {
+  readonly jobId: string;
+  readonly step: CrawlStep;
+  readonly stats: KbJobStats;
+  readonly number: number;
+  /** Undefined if there was no page. */
+  readonly digested: Digested | 'failed' | undefined;
+}
 
 export class Ingestion {
   readonly #engine: Engine;
   readonly #crawler: Crawler;
   readonly #embedder: Embedder;
+  readonly #uploadedFiles: UploadedFiles;
+  readonly #models: IngestionOptions['models'];
+  readonly #log: Log;
   readonly #stopping = new AbortController();
 
   constructor(options: IngestionOptions) {
     this.#engine = options.engine;
     this.#crawler = options.crawler;
     this.#embedder = options.embedder;
+    this.#uploadedFiles = options.uploadedFiles;
+    this.#models = options.models;
+    this.#log = options.log;
   }
 
   /** Crawls a job's site and replaces its former pages. Rejects with the site's or the embedding's problem. */
   async crawl({ workspaceId, jobId }: { workspaceId: string; jobId: string }): Promise<string> {
-    const job = await this.#execute(workspaceId, startCrawl, { jobId });
-    if (job === undefined) return 'it is already over';
+    try {
+      return await this.#crawl({ workspaceId, jobId });
+    } catch (error) {
+      throw forPeople(error);
+    }
+  }
+
+  async #crawl({ workspaceId, jobId }: { workspaceId: string; jobId: string }): Promise<string> {
+    const started = await this.#execute(workspaceId, startCrawl, { jobId });
+    if (started === undefined) return 'it is already over';
+    const { job, trail } = started;
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(crawlTimeoutMs)]);
     const { url, maxDepth, maxPages } = job;
-    let stats = noStats;
-    for await (const { page, skipped, ...counts } of this.#crawler.crawl({ url, maxDepth, maxPages, signal })) {
-      stats = withSkipped({ ...stats, ...counts }, skipped);
-      if (page === undefined) {
-        const stored = await this.#execute(workspaceId, storeStep, { jobId, stats, document: undefined });
-        if (stored === 'over') return cancelled;
-        continue;
-      }
-      const model = (await this.#base(workspaceId)).model;
-      const chunks = await this.#embedder.digest({ model, title: page.title, text: page.text });
-      stats = { ...stats, documents: stats.documents + 1, chunks: stats.chunks + chunks.length };
-      const first = chunks.slice(0, chunksPerCommand);
-      const stored = await this.#execute(workspaceId, storeStep, {
-        jobId,
-        stats,
-        document: { page, model, chunks: first, chunkCount: chunks.length },
-      });
+    const earlier = trail.length === 0 ? undefined : { trail, counts: countsOf(started.stats) };
+    let [stats, number, failedInARow] = [started.stats, trail.length, 0];
+    const steps =
+      job.objectKey === null || job.fileName === null
+        ? this.#crawler.crawl({ url, maxDepth, maxPages, earlier, signal })
+        : this.#uploadedFiles.read({ key: job.objectKey, fileName: job.fileName });
+    for await (const step of steps) {
+      stats = withSkipped({ ...stats, ...step.counts }, step.skipped);
+      const digested = await this.#digest(workspaceId, step.page);
+      signal.throwIfAborted();
+      failedInARow = digested === 'failed' ? failedInARow + 1 : 0;
+      if (failedInARow === maxFailedInARow) throw new CrawlStopped(notEmbedded);
+      const stored = await this.#storeStep(workspaceId, { jobId, step, stats, number, digested });
       if (stored === 'over') return cancelled;
-      if (stored.documentId !== undefined)
-        await this.#storeFrom(workspaceId, { documentId: stored.documentId, model, chunks, from: first.length });
+      stats = stored;
+      number += 1;
     }
+    if (stats.documents === 0) throw new CrawlStopped(failedInARow > 0 ? notEmbedded : withoutText(job, stats));
     for (;;) {
       const finished = await this.#execute(workspaceId, finishCrawl, { jobId });
       if (finished === 'over') return cancelled;
@@ -77,12 +128,66 @@ export class Ingestion {
     }
   }
 
+  /** A page that cannot be embedded is left out; when several in a row cannot, the trouble is not theirs. */
+  async #digest(workspaceId: string, page: CrawledPage | undefined): Promise<Digested | 'failed' | undefined> {
+    if (page === undefined) return undefined;
+    const { model } = await this.#base(workspaceId);
+    try {
+      const digest = await this.#embedder.digest({ model, ...page });
+      return { page, model, ...digest };
+    } catch (error) {
+      this.#log.warn({ workspaceId, url: page.url, err: error }, 'a page could not be embedded');
+      return 'failed';
+    }
+  }
+
+  async #storeStep(
+    workspaceId: string,
+    { jobId, step, stats, number, digested }: StepToStore,
+  ): Promise<KbJobStats | 'over'> {
+    const leaveOut = (reason: string): KbJobStats =>
+      withSkipped({ ...stats, pagesSkipped: stats.pagesSkipped + 1 }, { url: step.page?.url ?? '', reason });
+    if (digested === undefined || digested === 'failed' || digested.chunks.length === 0) {
+      const after =
+        digested === undefined ? stats : leaveOut(digested === 'failed' ? 'could not be embedded' : 'holds no words');
+      const trail = { ...step.trail, textHash: digested === undefined ? step.trail.textHash : null };
+      const stored = await this.#execute(workspaceId, storeStep, {
+        jobId,
+        stats: after,
+        step: number,
+        trail,
+        document: undefined,
+      });
+      return stored === 'over' ? stored : after;
+    }
+    const { page, model, language, chunks } = digested;
+    const after = { ...stats, documents: stats.documents + 1, chunks: stats.chunks + chunks.length };
+    const first = chunks.slice(0, chunksPerCommand);
+    const stored = await this.#execute(workspaceId, storeStep, {
+      jobId,
+      stats: after,
+      step: number,
+      trail: step.trail,
+      document: { page, model, language, chunks: first, chunkCount: chunks.length },
+    });
+    if (stored === 'over') return stored;
+    if (stored.documentId !== undefined && first.length < chunks.length)
+      await this.#storeFrom(workspaceId, {
+        documentId: stored.documentId,
+        model,
+        language,
+        chunks,
+        from: first.length,
+      });
+    return after;
+  }
+
   /** Embeds every document without an embedding: first for the model in use, then for the one to switch to. */
   async embed({ workspaceId }: { workspaceId: string }): Promise<string> {
-    const wanted = this.#embedder.model;
-    if (wanted === undefined) return 'embedding is switched off';
+    if (this.#embedder.model === undefined) return 'embedding is switched off';
     let count = 0;
     for (;;) {
+      const { wanted, name } = this.#wanted(workspaceId, this.#embedder.model);
       const { model: searched } = await this.#base(workspaceId);
       count += await this.#embedAll(workspaceId, searched);
       for (
@@ -93,9 +198,24 @@ export class Ingestion {
         await this.#execute(workspaceId, serveArticle, { documentId: ready });
       }
       if (searched === wanted) return `${count} documents`;
-      count += await this.#embedAll(workspaceId, wanted);
-      await this.#execute(workspaceId, switchModel, { model: wanted });
+      try {
+        count += await this.#embedAll(workspaceId, wanted);
+        await this.#execute(workspaceId, switchModel, { model: wanted });
+      } catch (error) {
+        this.#stopping.signal.throwIfAborted();
+        if (name === undefined) throw error;
+        this.#log.warn({ workspaceId, model: name, err: error }, 'the chosen model cannot embed the documents');
+        const former = this.#models.nameOf(searched) ?? null;
+        await this.#execute(workspaceId, giveUpModel, { name, searched: former });
+      }
     }
+  }
+
+  /** The model to switch to: the chosen one if it is here, else the service's. `name`: of a chosen one. */
+  #wanted(workspaceId: string, usual: string): { wanted: string; name: string | undefined } {
+    const name = findWorkspace(this.#workspace(workspaceId).db)?.settings.embeddingModel ?? undefined;
+    const chosen = name === undefined ? undefined : this.#models.idOf(name);
+    return chosen === undefined ? { wanted: usual, name: undefined } : { wanted: chosen, name };
   }
 
   /** At start: requests embedding by the current model for documents that have none or another model's. */
@@ -114,17 +234,28 @@ export class Ingestion {
     if (base !== undefined && this.#embedder.serves(base.model)) return base;
     const { model } = this.#embedder;
     if (model === undefined) throw new Error('embedding is switched off');
-    return this.#execute(workspaceId, chooseModel, { model });
+    return this.#execute(workspaceId, chooseModel, { model: this.#wanted(workspaceId, model).wanted });
   }
 
+  /** One that fails does not keep the others from being embedded. Rejects with the last failure, to be tried again. */
   async #embedAll(workspaceId: string, model: string): Promise<number> {
-    let count = 0;
-    for (let after = ''; ; count += 1) {
+    let [count, failedInARow, failure]: [number, number, unknown] = [0, 0, undefined];
+    for (let after = ''; failedInARow < maxFailedInARow; ) {
       const document = nextWithoutEmbedding(this.#workspace(workspaceId).db, { model, after });
-      if (document === undefined) return count;
-      await this.#embedDocument(workspaceId, document, model);
+      if (document === undefined) break;
       after = document.id;
+      try {
+        await this.#embedDocument(workspaceId, document, model);
+        count += 1;
+        failedInARow = 0;
+      } catch (error) {
+        this.#stopping.signal.throwIfAborted();
+        failure = error;
+        failedInARow += 1;
+      }
     }
+    if (failure !== undefined) throw failure;
+    return count;
   }
 
   async #embed(workspaceId: string, documentId: string, model: string): Promise<void> {
@@ -132,33 +263,29 @@ export class Ingestion {
     if (document !== undefined) await this.#embedDocument(workspaceId, document, model);
   }
 
-  async #embedDocument(workspaceId: string, { id, title, text }: KbDocumentRecord, model: string): Promise<void> {
+  async #embedDocument(workspaceId: string, document: KbDocumentRecord, model: string): Promise<void> {
     this.#stopping.signal.throwIfAborted();
-    const chunks = await this.#embedder.digest({ model, title, text });
-    await this.#storeFrom(workspaceId, { documentId: id, model, chunks, from: 0 });
+    const { language, chunks } = await this.#embedder.digest({
+      model,
+      ...document,
+      isArticle: document.sourceType === 'article',
+    });
+    await this.#storeFrom(workspaceId, { documentId: document.id, model, language, chunks, from: 0 });
   }
 
   async #storeFrom(
     workspaceId: string,
-    embedding: { documentId: string; model: string; chunks: readonly EmbeddedChunk[]; from: number },
+    { from, ...embedding }: Omit<EmbeddingPart, 'firstIndex' | 'chunkCount'> & { from: number },
   ): Promise<void> {
-    const { documentId, model, chunks, from } = embedding;
+    const { chunks } = embedding;
+    let firstIndex = from;
     // A text without words has no chunk and so counts as embedded.
-    for (
-      let firstIndex = from;
-      firstIndex < chunks.length || (firstIndex === 0 && chunks.length === 0);
-      firstIndex += chunksPerCommand
-    ) {
+    do {
       const part = chunks.slice(firstIndex, firstIndex + chunksPerCommand);
-      const isThere = await this.#execute(workspaceId, storeEmbedding, {
-        documentId,
-        model,
-        firstIndex,
-        chunks: part,
-        chunkCount: chunks.length,
-      });
-      if (!isThere) return;
-    }
+      const stored = { ...embedding, firstIndex, chunks: part, chunkCount: chunks.length };
+      if (!(await this.#execute(workspaceId, storeEmbedding, stored))) return;
+      firstIndex += chunksPerCommand;
+    } while (firstIndex < chunks.length);
   }
 
   #readyArticle(workspaceId: string, model: string): string | undefined {
@@ -178,4 +305,21 @@ export class Ingestion {
   ): Promise<Result> {
     return this.#engine.execute(definition, { workspaceId, caller: systemCaller, params });
   }
+}
+
+/** Only messages that were written for people reach them; the cause is in the log. */
+function forPeople(error: unknown): Error {
+  if (error instanceof Error && 'isForPeople' in error && error.isForPeople === true) return error;
+  return new CrawlStopped('The crawl was interrupted by a problem of the service. Resume it to go on where it ended.', {
+    cause: error,
+  });
+}
+
+function withoutText({ url, fileName }: KbJobRecord, { skipped = [] }: KbJobStats): string {
+  if (fileName === null) return `No page at ${url} has text that can be used.`;
+  return `${fileName} ${skipped[0]?.reason ?? 'holds no text'}.`;
+}
+
+function countsOf({ pagesFetched, pagesSkipped, bytes }: KbJobStats): CrawlCounts {
+  return { pagesFetched, pagesSkipped, bytes };
 }

@@ -10,6 +10,7 @@ import {
   findKbBase,
   insertKbChunk,
   type KbBaseRecord,
+  type KbChunkRecord,
   putKbBase,
 } from '../../store/knowledge/chunks.ts';
 import {
@@ -18,6 +19,7 @@ import {
   findKbDocument,
   insertKbEmbedding,
   nextWithoutEmbedding,
+  setKbDocumentLanguage,
   setKbDocumentState,
 } from '../../store/knowledge/documents.ts';
 import { maxKbDocuments } from '../constants.ts';
@@ -28,13 +30,10 @@ import type { DeadlineParams } from '../runtime/deadlines.ts';
 import { deadline, type NoPayload, outboxKind } from '../runtime/kinds.ts';
 
 /** A chunk as the embedder gave it. */
-export interface NewChunk {
-  readonly text: string;
-  readonly vector: Uint8Array;
-}
+export type NewChunk = Pick<KbChunkRecord, 'text' | 'headings' | 'anchor' | 'vector' | 'terms'>;
 
-/** Chunks written per command: a quarter of a megabyte, about two milliseconds. */
-export const chunksPerCommand = 64;
+/** Chunks written per command: about two milliseconds, most of them for the terms. */
+export const chunksPerCommand = 16;
 
 export const sweepDeadline = deadline('kb.sweep');
 /** Rows deleted per transaction. The next page follows a second later. */
@@ -80,6 +79,8 @@ export const switchModel = command('kb.switchModel', (ctx, params: { model: stri
 export interface EmbeddingPart {
   readonly documentId: string;
   readonly model: string;
+  /** Of the document. */
+  readonly language: string | null;
   /** The index of the first of these chunks among all of the document's. */
   readonly firstIndex: number;
   readonly chunks: readonly NewChunk[];
@@ -99,10 +100,13 @@ export const storeEmbedding = command('kb.storeEmbedding', (ctx, part: Embedding
 });
 
 export function writeEmbedding(ctx: Context, part: EmbeddingPart): void {
-  const { documentId, model, firstIndex, chunks, chunkCount } = part;
-  if (firstIndex === 0) deleteChunksOf(ctx.db, documentId, model);
-  for (const [index, { text, vector }] of chunks.entries())
-    insertKbChunk(ctx.db, { id: ctx.ids.uuid(), documentId, model, chunkIndex: firstIndex + index, text, vector });
+  const { documentId, model, language, firstIndex, chunks, chunkCount } = part;
+  if (firstIndex === 0) {
+    deleteChunksOf(ctx.db, documentId, model);
+    setKbDocumentLanguage(ctx.db, documentId, language);
+  }
+  for (const [index, chunk] of chunks.entries())
+    insertKbChunk(ctx.db, { ...chunk, id: ctx.ids.uuid(), documentId, model, chunkIndex: firstIndex + index });
   if (firstIndex + chunks.length === chunkCount) insertKbEmbedding(ctx.db, { documentId, model, chunkCount });
 }
 

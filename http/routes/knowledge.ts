@@ -11,19 +11,38 @@ import {
   readArticle,
   removeArticle,
 } from '../../engine/knowledge/articles.ts';
-import { cancelCrawl, listJobs, queueCrawl, readJob } from '../../engine/knowledge/crawls.ts';
+import { cancelCrawl, listJobs, queueCrawl, queueFile, readJob, resumeCrawl } from '../../engine/knowledge/crawls.ts';
 import { listDocuments, removeDocument } from '../../engine/knowledge/documents.ts';
+import { clearFruitlessSearches, listFruitlessSearches } from '../../engine/knowledge/help-centre.ts';
 import { retrieve } from '../../engine/knowledge/retrieval.ts';
+import { changeKbSettings, chooseKbModel, kbSettings, modelChange } from '../../engine/knowledge/settings.ts';
+import { suggest } from '../../engine/knowledge/suggestions.ts';
+import type { View } from '../../engine/runtime/context.ts';
 import { route } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';
-import { Article, ArticleStatus, KbChunk, KbDocument } from '../schemas/records.ts';
-import { ExpectedVersion, Id, KbJob, line, prose } from '../schemas/shared.ts';
+import {
+  Article,
+  ArticleSlug,
+  ArticleStatus,
+  FruitlessSearch,
+  KbChunk,
+  KbDocument,
+  KbModels,
+  KbSettings,
+  ReplyChannel,
+  SavedReply,
+} from '../schemas/records.ts';
+import { behindEach } from '../schemas/scoped-members.ts';
+import { ExpectedVersion, Id, KbJob, Locale, line, nullable, prose, Time } from '../schemas/shared.ts';
+import type { Services } from '../services.ts';
 
 const tag = 'Knowledge base';
 const reading = { kind: 'agent', scope: 'ai:read', feature: 'knowledge_base' } as const;
 const writing = { kind: 'agent', scope: null, role: 'admin', feature: 'knowledge_base' } as const;
 const invalidSlug = 'validation_error';
+const previewMs = 7 * 24 * 60 * 60_000;
 const defaultTopK = 5;
+const defaultSuggestions = 2;
 
 /** As people type it, in any script; it is parsed before it is accepted. */
 const Address = Type.String({
@@ -33,6 +52,12 @@ const Address = Type.String({
 
 const Title = line(300);
 const Body = prose(200_000, 'Markdown.');
+/** Where it stands in the help centre. */
+const placing = {
+  slug: Type.Optional(ArticleSlug),
+  language: Type.Optional(nullable(Locale)),
+  collection: Type.Optional(nullable(line(120))),
+};
 
 export const knowledgeRoutes = [
   route({
@@ -74,6 +99,29 @@ export const knowledgeRoutes = [
         refuseField(invalidSlug, 'url', 'must be an http or https address without a user name');
       if (verdict === 'literal') refuseField(invalidSlug, 'url', 'must name a host, not an IP address');
       return engine.execute(queueCrawl, { workspaceId, caller, params: body });
+    },
+  }),
+
+  route({
+    operation: 'kb.ingestFile',
+    method: 'POST',
+    path: '/kb/ingest/file',
+    tag,
+    summary: 'Read a file',
+    description:
+      'Queues a job that reads an uploaded PDF, Word (.docx), Markdown, text, HTML or CSV file, up to 20 MB. ' +
+      'Upload it with POST /uploads/presigned first. ' +
+      'Its document replaces that of an earlier file of the same name. ' +
+      'In a CSV file each row is a section: the first column is its heading, the first row names the others.',
+    access: writing,
+    takesRoom: 'onDisk',
+    body: Type.Object({ url: Type.String({ maxLength: 2048, description: 'The `publicUrl` of the upload.' }) }),
+    invalidSlug,
+    reply: { status: 202, schema: Type.Object({ jobId: Id, status: Type.Enum(['queued']) }) },
+    refusals: ['embedding_unavailable', 'semantic_error'],
+    run({ workspaceId, caller, body }, { engine, embedder, uploadLinks }) {
+      if (embedder.model === undefined) refuse('embedding_unavailable');
+      return engine.execute(queueFile, { workspaceId, caller, params: { key: uploadLinks.keyOf(body.url) } });
     },
   }),
 
@@ -120,6 +168,25 @@ export const knowledgeRoutes = [
   }),
 
   route({
+    operation: 'kb.resumeJob',
+    method: 'POST',
+    path: '/kb/jobs/{jobId}/resume',
+    tag,
+    summary: 'Resume a crawl',
+    description:
+      'Queues a failed or cancelled crawl again. It goes on where it ended; if a newer crawl of the address took its place meanwhile, it starts over. ' +
+      'Returns 409 `conflict` if the crawl did not fail.',
+    access: writing,
+    params: Type.Object({ jobId: Id }),
+    reply: { status: 200, schema: KbJob },
+    refusals: ['conflict', 'semantic_error', 'embedding_unavailable'],
+    run({ workspaceId, caller, params }, { engine, embedder }) {
+      if (embedder.model === undefined) refuse('embedding_unavailable');
+      return engine.execute(resumeCrawl, { workspaceId, caller, params });
+    },
+  }),
+
+  route({
     operation: 'kb.listDocuments',
     method: 'GET',
     path: '/kb/documents',
@@ -130,7 +197,11 @@ export const knowledgeRoutes = [
     reply: { status: 200, schema: Type.Object({ documents: Type.Array(KbDocument) }) },
     refusals: [],
     read: (view) => ({
-      documents: listDocuments(view).map((document) => ({ ...document, chunkCount: document.chunkCount ?? 0 })),
+      documents: listDocuments(view).map((document) => ({
+        ...document,
+        sourceType: document.fileName === null ? document.sourceType : ('file' as const),
+        chunkCount: document.chunkCount ?? 0,
+      })),
     }),
   }),
 
@@ -173,24 +244,177 @@ export const knowledgeRoutes = [
     tag,
     summary: 'Search the knowledge base',
     description:
-      'Returns the chunks nearest in meaning, best first; ties are ordered by chunkId. Times are in milliseconds.',
+      'Finds chunks by words and by meaning, best first; ties are ordered by chunkId. ' +
+      'The same text is returned once. Times are in milliseconds.',
     access: reading,
     body: Type.Object({
       query: prose(2000),
       topK: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 5 })),
+      neighbours: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 3,
+          default: 0,
+          description: 'How many chunks before and after each result are returned with it.',
+        }),
+      ),
     }),
     invalidSlug,
     reply: {
       status: 200,
       schema: Type.Object({
         chunks: Type.Array(KbChunk),
+        threshold: KbSettings.properties.threshold,
         queryEmbedTimeMs: Type.Integer(),
         searchTimeMs: Type.Integer(),
       }),
     },
     refusals: ['embedding_unavailable'],
     run: ({ workspaceId, body }, services) =>
-      retrieve(services.engine, { workspaceId, query: body.query, topK: body.topK ?? defaultTopK }, services),
+      retrieve(services.engine, { ...body, workspaceId, topK: body.topK ?? defaultTopK }, services),
+  }),
+
+  route({
+    operation: 'kb.suggest',
+    method: 'POST',
+    path: '/kb/suggestions',
+    tag,
+    summary: "Suggest answers to a customer's question",
+    description:
+      'Chunks that score at least the `threshold` of GET /kb/settings, and saved replies that the caller may use, ' +
+      'each best first. Their scores can be compared. Empty where nothing probably answers it.',
+    access: reading,
+    body: Type.Object({
+      query: prose(2000, 'What the customer wrote last.'),
+      channel: Type.Optional(ReplyChannel),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, default: defaultSuggestions })),
+    }),
+    invalidSlug,
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        chunks: Type.Array(
+          Type.Object({
+            ...KbChunk.properties,
+            plainText: Type.String({ description: 'Its text without Markdown and heading, for a chat.' }),
+          }),
+        ),
+        ...behindEach('conversations:read', {
+          replies: Type.Array(
+            Type.Object({
+              ...SavedReply.properties,
+              score: Type.Number({
+                minimum: 0,
+                maximum: 1,
+                description: 'How much of the question its words cover.',
+              }),
+            }),
+          ),
+        }),
+      }),
+    },
+    refusals: [],
+    run: ({ workspaceId, caller, body: { query, channel, limit = defaultSuggestions } }, services) =>
+      suggest(services.engine, { workspaceId, caller, query, channel, limit }, services),
+  }),
+
+  route({
+    operation: 'kb.readSettings',
+    method: 'GET',
+    path: '/kb/settings',
+    tag,
+    summary: 'Get the settings of the knowledge base',
+    access: reading,
+    reply: { status: 200, schema: KbSettings },
+    refusals: [],
+    read: (view) => kbSettings(view),
+  }),
+
+  route({
+    operation: 'kb.changeSettings',
+    method: 'PATCH',
+    path: '/kb/settings',
+    tag,
+    summary: 'Change the settings of the knowledge base',
+    access: writing,
+    body: Type.Object({
+      threshold: Type.Optional(KbSettings.properties.threshold),
+      helpCentre: Type.Optional(KbSettings.properties.helpCentre),
+    }),
+    invalidSlug,
+    reply: { status: 200, schema: KbSettings },
+    refusals: [],
+    run: ({ workspaceId, caller, body }, { engine }) =>
+      engine.execute(changeKbSettings, { workspaceId, caller, params: body }),
+  }),
+
+  route({
+    operation: 'kb.listModels',
+    method: 'GET',
+    path: '/kb/models',
+    tag,
+    summary: 'List embedding models',
+    description:
+      'Lists the models that search can use: those on this server, and those that it can download, small multilingual ones first.',
+    access: reading,
+    reply: { status: 200, schema: KbModels },
+    refusals: ['embedding_unavailable'],
+    read: (view, _, services) => modelsSeen(view, services),
+  }),
+
+  route({
+    operation: 'kb.chooseModel',
+    method: 'POST',
+    path: '/kb/models/choose',
+    tag,
+    summary: 'Choose an embedding model',
+    description:
+      'Downloads the model if it is not here, tries it, and then embeds all documents again in the background. ' +
+      'Until that is done, and if it fails, searches use the former model. Follow it with GET /kb/models. ' +
+      'Returns 409 `conflict` while another model is being downloaded.',
+    access: writing,
+    takesRoom: 'onDisk',
+    body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }),
+    invalidSlug,
+    reply: { status: 202, schema: null },
+    refusals: ['conflict', 'embedding_unavailable'],
+    async run({ workspaceId, caller, body: { name } }, { engine, embedder, models }) {
+      if (embedder.model === undefined) refuse('embedding_unavailable');
+      const choose = (): Promise<void> => engine.execute(chooseKbModel, { workspaceId, caller, params: { name } });
+      if (models.idOf(name) !== undefined) return choose();
+      if (!models.isOffered(name)) refuseField(invalidSlug, 'name', 'must be one of the listed models');
+      if (models.list().some(({ state }) => state === 'downloading'))
+        refuse('conflict', { message: 'Another model is being downloaded. Wait until that is done.' });
+      // Nobody waits for the download; its failure is in the list.
+      void models.fetch(name).then(choose, () => undefined);
+      return undefined;
+    },
+  }),
+
+  route({
+    operation: 'kb.listFruitlessSearches',
+    method: 'GET',
+    path: '/kb/fruitless-searches',
+    tag,
+    summary: 'List searches of the help centre that found nothing',
+    description: 'The hundred that were searched most often, of the newest 500.',
+    access: reading,
+    reply: { status: 200, schema: Type.Object({ searches: Type.Array(FruitlessSearch) }) },
+    refusals: [],
+    read: (view) => ({ searches: listFruitlessSearches(view) }),
+  }),
+
+  route({
+    operation: 'kb.clearFruitlessSearches',
+    method: 'DELETE',
+    path: '/kb/fruitless-searches',
+    tag,
+    summary: 'Forget the searches that found nothing',
+    access: writing,
+    reply: { status: 204, schema: null },
+    refusals: [],
+    run: ({ workspaceId, caller }, { engine }) =>
+      engine.execute(clearFruitlessSearches, { workspaceId, caller, params: undefined }),
   }),
 
   route({
@@ -215,7 +439,7 @@ export const knowledgeRoutes = [
     description:
       'Creates a draft unless `status` is `published`; a published article can be found as soon as it is embedded.',
     access: writing,
-    body: Type.Object({ title: Title, body: Body, status: Type.Optional(ArticleStatus) }),
+    body: Type.Object({ title: Title, body: Body, status: Type.Optional(ArticleStatus), ...placing }),
     invalidSlug,
     reply: { status: 201, schema: Article },
     refusals: ['semantic_error'],
@@ -251,12 +475,37 @@ export const knowledgeRoutes = [
       title: Type.Optional(Title),
       body: Type.Optional(Body),
       status: Type.Optional(ArticleStatus),
+      ...placing,
     }),
     invalidSlug,
     reply: { status: 200, schema: Article },
     refusals: ['stale_version'],
     run: ({ workspaceId, caller, params, body: { expectedVersion, ...changes } }, { engine }) =>
       engine.execute(changeArticle, { workspaceId, caller, params: { ...params, expectedVersion, changes } }),
+  }),
+
+  route({
+    operation: 'kb.previewArticle',
+    method: 'POST',
+    path: '/kb/articles/{articleId}/preview',
+    tag,
+    summary: 'Make a link that previews an article',
+    description:
+      'Shows the article as the help centre would, published or not, also while the help centre is off. ' +
+      'Anyone with the link can read it for seven days.',
+    access: writing,
+    params: Type.Object({ articleId: Id }),
+    reply: { status: 200, schema: Type.Object({ url: Type.String(), expiresAt: Time }) },
+    refusals: [],
+    read(view, { params, workspaceId }, { articlePreviews, clock }) {
+      const { id: articleId } = readArticle(view, params.articleId);
+      const expiresMs = clock.now() + previewMs;
+      const token = articlePreviews.issue({ workspaceId, articleId, expiresMs });
+      return {
+        url: `${kbSettings(view).helpCentreUrl}/previews/${token}`,
+        expiresAt: new Date(expiresMs).toISOString(),
+      };
+    },
   }),
 
   route({
@@ -274,3 +523,19 @@ export const knowledgeRoutes = [
       engine.execute(removeArticle, { workspaceId, caller, params }),
   }),
 ];
+
+function modelsSeen(view: View, { embedder, models }: Pick<Services, 'embedder' | 'models'>) {
+  if (embedder.model === undefined) refuse('embedding_unavailable');
+  const usual = models.nameOf(embedder.model) ?? embedder.model;
+  const { chosen, searched } = modelChange(view, '');
+  const name = chosen !== null && models.idOf(chosen) !== undefined ? chosen : usual;
+  const { problem, documents, embedded } = modelChange(view, models.idOf(name) ?? embedder.model);
+  return {
+    searched: searched === undefined ? null : (models.nameOf(searched) ?? searched),
+    chosen: name,
+    problem,
+    documents,
+    embedded,
+    models: models.list(),
+  };
+}

@@ -1,15 +1,23 @@
 // Chunks of documents with their vectors, and the base with the model in use.
 
 import type { Database } from '../database.ts';
+import { toJson } from '../json.ts';
 
 export interface KbChunkRecord {
   readonly id: string;
   readonly documentId: string;
   readonly model: string;
   readonly chunkIndex: number;
+  /** Markdown. */
   readonly text: string;
+  /** The path of headings above it. */
+  readonly headings: readonly string[];
+  /** Of the nearest heading that has one. */
+  readonly anchor: string | null;
   /** Signed bytes. */
   readonly vector: Uint8Array;
+  /** Stemmed and separated by spaces. */
+  readonly terms: { readonly title: string; readonly headings: string; readonly body: string };
 }
 
 export interface KbBaseRecord {
@@ -30,11 +38,16 @@ export function putKbBase(db: Database, base: KbBaseRecord): void {
   );
 }
 
-export function insertKbChunk(db: Database, chunk: KbChunkRecord): void {
-  db.run(
-    'INSERT INTO kbChunk (id, documentId, model, chunkIndex, text, vector) VALUES (@id, @documentId, @model, @chunkIndex, @text, @vector)',
-    { ...chunk },
+export function insertKbChunk(db: Database, { terms, headings, ...chunk }: KbChunkRecord): void {
+  const inserted = db.get<{ rowid: number }>(
+    `INSERT INTO kbChunk (id, documentId, model, chunkIndex, text, headings, anchor, vector)
+     VALUES (@id, @documentId, @model, @chunkIndex, @text, @headings, @anchor, @vector) RETURNING rowid`,
+    { ...chunk, headings: toJson(headings) },
   );
+  db.run('INSERT INTO kbTerms (rowid, title, headings, body) VALUES (@rowid, @title, @headings, @body)', {
+    ...terms,
+    rowid: inserted?.rowid ?? null,
+  });
 }
 
 /** Chunks left by an earlier attempt. */

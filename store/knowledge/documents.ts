@@ -18,19 +18,23 @@ export interface KbDocumentRecord {
   /** Markdown. */
   readonly text: string;
   readonly byteSize: number;
+  /** ISO 639-1; null if it is not known. */
+  readonly language: string | null;
+  /** Of an uploaded file, whose sourceType is `url` without an address. */
+  readonly fileName: string | null;
   readonly ingestedAt: string;
 }
 
 /** For lists: without its text, with its embedding by the model in use, if complete. */
 export type KbDocumentRow = Pick<
   KbDocumentRecord,
-  'id' | 'sourceType' | 'sourceUrl' | 'title' | 'byteSize' | 'articleId' | 'ingestedAt'
+  'id' | 'sourceType' | 'sourceUrl' | 'title' | 'byteSize' | 'language' | 'fileName' | 'articleId' | 'ingestedAt'
 > & { readonly chunkCount: number | null; readonly embeddingModel: string | null };
 
 export function insertKbDocument(db: Database, document: KbDocumentRecord): void {
   db.run(
-    `INSERT INTO kbDocument (id, state, sourceType, sourceUrl, rootUrl, jobId, articleId, title, text, byteSize, ingestedAt)
-     VALUES (@id, @state, @sourceType, @sourceUrl, @rootUrl, @jobId, @articleId, @title, @text, @byteSize, @ingestedAt)`,
+    `INSERT INTO kbDocument (id, state, sourceType, sourceUrl, rootUrl, jobId, articleId, title, text, byteSize, language, fileName, ingestedAt)
+     VALUES (@id, @state, @sourceType, @sourceUrl, @rootUrl, @jobId, @articleId, @title, @text, @byteSize, @language, @fileName, @ingestedAt)`,
     { ...document },
   );
 }
@@ -42,7 +46,7 @@ export function findKbDocument(db: Database, documentId: string): KbDocumentReco
 /** Visible documents, served and shadowed, newest first. */
 export function listedKbDocuments(db: Database): KbDocumentRow[] {
   return db.all<KbDocumentRow>(
-    `SELECT d.id, d.sourceType, d.sourceUrl, d.title, d.byteSize, d.articleId, d.ingestedAt, e.chunkCount, e.model AS embeddingModel
+    `SELECT d.id, d.sourceType, d.sourceUrl, d.title, d.byteSize, d.language, d.fileName, d.articleId, d.ingestedAt, e.chunkCount, e.model AS embeddingModel
      FROM kbDocument AS d LEFT JOIN kbEmbedding AS e ON e.documentId = d.id AND e.model = (SELECT model FROM kbBase)
      WHERE d.state IN ('served', 'shadowed') ORDER BY d.ingestedAt DESC, d.id DESC`,
   );
@@ -148,7 +152,7 @@ export function insertKbEmbedding(
   embedding: { documentId: string; model: string; chunkCount: number },
 ): void {
   db.run(
-    'INSERT INTO kbEmbedding (documentId, model, chunkCount) VALUES (@documentId, @model, @chunkCount)',
+    'INSERT OR REPLACE INTO kbEmbedding (documentId, model, chunkCount) VALUES (@documentId, @model, @chunkCount)',
     embedding,
   );
 }
@@ -160,4 +164,19 @@ export function deleteEmptyRemoved(db: Database, limit: number): number {
        SELECT d.id FROM kbDocument AS d WHERE d.state = 'removed' AND NOT EXISTS (SELECT 1 FROM kbChunk AS c WHERE c.documentId = d.id) LIMIT ?)`,
     [limit],
   );
+}
+
+/** Of a document whose text was read again. */
+export function setKbDocumentLanguage(db: Database, documentId: string, language: string | null): void {
+  db.run('UPDATE kbDocument SET language = ? WHERE id = ?', [language, documentId]);
+}
+
+/** Of the documents that are or will be served: how many there are, and how many `model` has fully embedded. */
+export function countEmbeddedBy(db: Database, model: string): { readonly total: number; readonly embedded: number } {
+  const counts = db.get<{ total: number; embedded: number }>(
+    `SELECT count(*) AS total, count(e.documentId) AS embedded FROM kbDocument AS d
+     LEFT JOIN kbEmbedding AS e ON e.documentId = d.id AND e.model = ? WHERE d.state IN ('served', 'shadowed')`,
+    [model],
+  );
+  return counts ?? { total: 0, embedded: 0 };
 }

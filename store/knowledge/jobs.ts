@@ -27,6 +27,9 @@ export interface KbJobRecord {
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
   readonly createdAt: string;
+  /** Of an upload: the file's name, and its key in the storage. */
+  readonly fileName: string | null;
+  readonly objectKey: string | null;
 }
 
 type Row = Omit<KbJobRecord, 'stats'> & { stats: string | null };
@@ -35,8 +38,8 @@ const fromRow = (row: Row): KbJobRecord => ({ ...row, stats: fromJsonOrNull(row.
 
 export function insertKbJob(db: Database, job: KbJobRecord): void {
   db.run(
-    `INSERT INTO kbJob (id, status, url, maxPages, maxDepth, stats, error, createdByAgentId, startedAt, finishedAt, createdAt)
-     VALUES (@id, @status, @url, @maxPages, @maxDepth, @stats, @error, @createdByAgentId, @startedAt, @finishedAt, @createdAt)`,
+    `INSERT INTO kbJob (id, status, url, maxPages, maxDepth, stats, error, createdByAgentId, startedAt, finishedAt, createdAt, fileName, objectKey)
+     VALUES (@id, @status, @url, @maxPages, @maxDepth, @stats, @error, @createdByAgentId, @startedAt, @finishedAt, @createdAt, @fileName, @objectKey)`,
     { ...job, stats: toJsonOrNull(job.stats) },
   );
 }
@@ -62,5 +65,28 @@ export function recentKbJobs(db: Database, limit: number): KbJobRecord[] {
 export function countUnfinishedKbJobs(db: Database): number {
   return (
     db.get<{ count: number }>(`SELECT count(*) AS count FROM kbJob WHERE status IN ('queued', 'running')`)?.count ?? 0
+  );
+}
+
+/** What a step of a crawl learned; `trail` is JSON. */
+export function insertKbCrawlStep(db: Database, step: { jobId: string; step: number; trail: string }): void {
+  db.run('INSERT INTO kbCrawlStep (jobId, step, trail) VALUES (@jobId, @step, @trail)', step);
+}
+
+/** In order. */
+export function kbCrawlTrail(db: Database, jobId: string): string[] {
+  return db
+    .all<{ trail: string }>('SELECT trail FROM kbCrawlStep WHERE jobId = ? ORDER BY step', [jobId])
+    .map(({ trail }) => trail);
+}
+
+export function deleteKbCrawlSteps(db: Database, jobId: string): void {
+  db.run('DELETE FROM kbCrawlStep WHERE jobId = ?', [jobId]);
+}
+
+/** Failed jobs that keep their pages to go on later, oldest first. */
+export function kbJobsKept(db: Database): Pick<KbJobRecord, 'id' | 'url'>[] {
+  return db.all(
+    `SELECT id, url FROM kbJob AS j WHERE status = 'failed' AND EXISTS (SELECT 1 FROM kbCrawlStep AS s WHERE s.jobId = j.id) ORDER BY createdAt, id`,
   );
 }

@@ -183,13 +183,13 @@ t.test(
     t.match(await stats({ maxDepth: 1 }), { documents: 3, pagesLeft: 3, skipped }, 'further away');
     t.match(await stats({ maxDepth: 0 }), { documents: 1, pagesLeft: 4, skipped: [] });
     t.match(await stats({ maxPages: 2 }), { documents: 2, pagesLeft: 5 }, 'more than were asked for');
-    const many = Array.from({ length: 30 }, (_, index) => `/gone/${index}/${'x'.repeat(400)}`);
+    const many = Array.from({ length: 60 }, (_, index) => `/gone/${index}/${'x'.repeat(400)}`);
     site.page('/', `<p>The museum opens at nine in the morning.</p>${links(...many)}`);
     const { skipped: named, pagesSkipped } = await stats({});
-    t.equal(pagesSkipped, 30);
+    t.equal(pagesSkipped, 60);
     t.same(
       named.map(({ url, reason }: any) => [url.length, reason]),
-      Array.from({ length: 10 }, () => [300, 'answered 404']),
+      Array.from({ length: 50 }, () => [300, 'answered 404']),
       'the first of many, and not all of a long address',
     );
   },
@@ -233,7 +233,7 @@ t.test('[4.3] a crawl can be cancelled while queued and while running; earlier d
   t.equal((await cancel('00000000-0000-7000-8000-000000000000')).status, 404);
 });
 
-t.test('[3 crawl job] a crawl cut short by the end of the process starts over', async (t) => {
+t.test('[3 crawl job] a crawl cut short by the end of the process goes on after the restart', async (t) => {
   const { site, service, owner, base, options } = await start(t);
   let letGo: (() => void)[] = [];
   site.page('/', '<p>The first page of the site.</p><a href="/slow">on</a>');
@@ -265,7 +265,135 @@ t.test('[3 crawl job] a crawl cut short by the end of the process starts over', 
     stats: { documents: 2, pagesFetched: 2 },
   });
   t.same(await paths(after, owner.token), ['/', '/slow'], 'each once');
+  t.equal(site.asked.filter((path) => path === '/slow').length, 2);
+  // Four times for where its address leads, once for its text.
+  const pages = site.asked.filter((path) => path === '/').length;
+  t.equal(pages, 4, 'a page that was stored is not read again, only where its address leads');
 });
+
+t.test('[4.3] a page that cannot be used costs that page alone, and is named with its reason', async (t) => {
+  const { site, service, owner, base } = await start(t);
+  const bad = ['/headings', '/card', '/empty', '/private', '/moved', '/picture', '/broken', '/good'];
+  site.page('/', `<p>The museum opens at nine.</p>${bad.map((path) => `<a href="${path}">${path}</a>`).join(' ')}`);
+  site.page('/headings', '<main><h1>Orders</h1><h2>Returns</h2></main>');
+  site.page('/card', '<main><h3><a href="/good">How do I return an order?</a></h3></main>');
+  site.page('/empty', '<main></main>');
+  site.page('/private', '<meta name="robots" content="noindex"><p>Nobody should find this.');
+  site.redirect('/moved', 'http://10.1.2.3/');
+  site.page('/picture', 'x', { 'Content-Type': 'image/png' });
+  site.on('/broken', (_, response) => response.destroy());
+  site.page('/good', '<p>Bicycles are parked behind the museum.');
+  const job = await ingest(service, owner.token, { url: `${base}/` });
+  t.match(job, { status: 'done', error: null, stats: { documents: 4, pagesSkipped: 5 } });
+  t.same(
+    job.stats.skipped.map(({ url, reason }: any) => [new URL(url).pathname, reason]),
+    [
+      ['/empty', 'holds no text'],
+      ['/private', 'asks not to be indexed'],
+      ['/moved', 'is not a public address'],
+      ['/picture', 'is not a page or a document'],
+      ['/broken', 'could not be reached'],
+    ],
+  );
+  t.same(await paths(service, owner.token), ['/', '/card', '/good', '/headings']);
+  t.match((await search(service, owner.token, 'returns of orders')).chunks[0], {
+    title: 'Orders',
+    text: '## Returns',
+  });
+});
+
+t.test('[4.3] a start page of headings alone is a site, and one without any text says so', async (t) => {
+  const { site, service, owner, base } = await start(t);
+  site.page('/', '<h1>Coming soon</h1>');
+  t.match(await ingest(service, owner.token, { url: `${base}/` }), {
+    status: 'done',
+    stats: { documents: 1, chunks: 1 },
+  });
+  site.page('/', '<main></main>');
+  t.match(await ingest(service, owner.token, { url: `${base}/` }), {
+    status: 'failed',
+    error: `No page at ${base}/ has text that can be used.`,
+  });
+});
+
+t.test('[4.3] no exception of the service reaches a person: a page that cannot be embedded is left out', async (t) => {
+  const { site, service, owner, base } = await start(t);
+  const { embedder } = service.running.services;
+  const digest = embedder.digest.bind(embedder);
+  let failing = /bicycles/i;
+  embedder.digest = (document) =>
+    failing.test(document.text) ? Promise.reject(new Error('SQLITE_SECRET: no such table')) : digest(document);
+  site.page('/', '<p>The museum opens at nine.</p><a href="/a">a</a><a href="/b">b</a>');
+  site.page('/a', '<p>Bicycles are parked behind the museum.').page('/b', '<p>Dogs must stay outside.');
+  t.match(await ingest(service, owner.token, { url: `${base}/` }), {
+    status: 'done',
+    stats: { documents: 2, skipped: [{ url: `${base}/a`, reason: 'could not be embedded' }] },
+  });
+  failing = /./;
+  const job = await ingest(service, owner.token, { url: `${base}/` });
+  t.match(job, { status: 'failed', error: /^The pages could not be embedded\./ });
+  t.notMatch(JSON.stringify(job), /SQLITE/);
+  t.same(await paths(service, owner.token), ['/', '/b'], 'what was there stays');
+  failing = /^$/;
+  const resumed = await service.post(`/kb/jobs/${job.id}/resume`, undefined, owner.token);
+  t.match(resumed, { status: 200, body: { id: job.id, status: 'queued', error: null } });
+  await service.settled();
+  t.match((await service.get(`/kb/jobs/${job.id}`, owner.token)).body, { status: 'done' });
+});
+
+t.test('[4.3] a cancelled crawl is resumed where it ended; only a failed one can be', async (t) => {
+  const { site, service, owner, base } = await start(t);
+  let letGo: () => void = () => undefined;
+  site.page('/', '<p>The first page of the site.</p><a href="/slow">on</a><a href="/last">last</a>');
+  site.on('/slow', (_, response) => {
+    letGo = () => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>The second page of the site.');
+  });
+  site.page('/last', '<p>The last page of the site.');
+  const id = (await service.post('/kb/ingest/url', { url: `${base}/` }, owner.token)).body.jobId;
+  const resume = (token = owner.token) => service.post(`/kb/jobs/${id}/resume`, undefined, token);
+  while (site.asked.at(-1) !== '/slow') await new Promise((resolve) => setImmediate(resolve));
+  t.match(await resume(), { status: 409, body: { error: 'conflict' } });
+  await service.post(`/kb/jobs/${id}/cancel`, undefined, owner.token);
+  letGo();
+  await service.settled();
+  t.same(await paths(service, owner.token), []);
+  t.match(await resume((await service.agent(owner)).token), { status: 403, body: { error: 'admin_required' } });
+  site.page('/slow', '<p>The second page of the site.');
+  const asked = site.asked.length;
+  t.equal((await resume()).status, 200);
+  await service.settled();
+  t.match((await service.get(`/kb/jobs/${id}`, owner.token)).body, {
+    status: 'done',
+    stats: { documents: 3, pagesFetched: 3 },
+  });
+  t.same(
+    site.asked.slice(asked).filter((path) => path !== '/robots.txt'),
+    ['/', '/slow', '/last'],
+    'the first page only to see where it leads',
+  );
+  t.same(await paths(service, owner.token), ['/', '/last', '/slow']);
+  t.match(await resume(), { status: 409, body: { error: 'conflict' } });
+});
+
+t.test(
+  '[4.3] the same text is kept once, canonical links are followed, and the sitemap names further pages',
+  async (t) => {
+    const { site, service, owner, base } = await start(t);
+    site.page('/', '<p>The museum opens at nine.</p><a href="/a">a</a><a href="/copy">a</a><a href="/print">a</a>');
+    site.page('/a', '<p>Bicycles are parked behind the museum.');
+    site.page('/copy', '<body>  <p>Bicycles are  parked behind the museum.</p></body>');
+    site.page('/print', '<link rel="canonical" href="/c"><p>Dogs must stay outside, for printing.');
+    site.page('/c', '<p>Dogs must stay outside.');
+    site.page('/hidden/away', '<link rel="canonical" href="/"><p>Groups of twelve get a guide.');
+    site.page('/map.xml', `<urlset><url><loc>${base}/hidden/away</loc></url><url><loc>${base}/c</loc></url></urlset>`, {
+      'Content-Type': 'application/xml',
+    });
+    site.page('/robots.txt', `User-agent: *\nDisallow: /x\nSitemap: ${base}/map.xml`, { 'Content-Type': 'text/plain' });
+    const job = await ingest(service, owner.token, { url: `${base}/` });
+    t.match(job, { status: 'done', stats: { documents: 4, pagesSkipped: 2, skipped: [] } });
+    t.same(await paths(service, owner.token), ['/', '/a', '/c', '/hidden/away'], 'a canonical link home is a mistake');
+  },
+);
 
 t.test('[4.3] a deleted document is no longer found, and its page returns with the next crawl', async (t) => {
   const { site, service, owner, base } = await start(t);

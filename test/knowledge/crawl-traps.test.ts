@@ -81,7 +81,10 @@ t.test('[4.3] other content than pages, oversized, compressed bombs and missing 
     .page('/unknown-coding', 'x', { 'Content-Encoding': 'zstd' });
   for (let hop = 0; hop < 10; hop += 1) site.redirect(`/redirects/${hop}`, `/redirects/${hop + 1}`);
   const packed = (times: number): Uint8Array =>
-    Array.from({ length: times }).reduce<Uint8Array>((bytes) => gzipSync(bytes), Buffer.from(text('packed things')));
+    Array.from({ length: times }).reduce<Uint8Array>(
+      (bytes) => gzipSync(bytes),
+      Buffer.from(text(`things packed ${times} times`)),
+    );
   site
     .page('/packed-twice', packed(2), { 'Content-Encoding': 'gzip, gzip' })
     .page('/packed-thrice', packed(3), { 'Content-Encoding': 'gzip, gzip, gzip' });

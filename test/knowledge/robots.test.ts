@@ -2,7 +2,11 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import t from 'tap';
+import { createCrawler } from '../../workers/knowledge/crawler.ts';
+import { createPageReader } from '../../workers/knowledge/page-reader.ts';
 import { robotsOf } from '../../workers/knowledge/robots.ts';
+import { createFetcher } from '../../workers/providers/fetcher.ts';
+import { dnsResolver } from '../../workers/providers/host-resolver.ts';
 import { startService } from '../support/service.ts';
 import { Names, only127001, Site } from '../support/site.ts';
 
@@ -141,3 +145,28 @@ t.test('[security] links that are expensive to check do not delay others', async
   // If checked in one go, the links would take nearly all of the crawl's time.
   t.ok(longestMs < wholeMs / 3, `the longest wait was ${longestMs.toFixed(0)} ms of ${wholeMs.toFixed(0)} ms`);
 });
+
+t.test(
+  '[security] the links of a crawl have a time in total; later ones are ignored, and its pages are read',
+  async (t) => {
+    const [site, names] = [await Site.start(t), await Names.start(t)];
+    names.set('shop.test', '127.0.0.1');
+    site.page('/', '<html><body><p>The first page of the shop.</p><a href="/next">Next</a></body></html>');
+    site.page('/next', '<html><body><p>The next page of the shop.</p></body></html>');
+    const reach = { allowPrivate: false, isPublic: only127001 };
+    const fetcher = createFetcher({ ...reach, resolveHost: dnsResolver([names.address]), userAgent: 'test' });
+    const pageReader = createPageReader();
+    t.teardown(() => Promise.all([fetcher.close(), pageReader.stop()]));
+    for (const [maxLinksMs, pages] of [
+      [60_000, ['/', '/next']],
+      [0, ['/']],
+    ] as const) {
+      const crawler = createCrawler({ ...reach, fetcher, pageReader, shortestPauseMs: 0, maxLinksMs });
+      const { signal } = new AbortController();
+      const read: (string | undefined)[] = [];
+      const wanted = { url: `http://shop.test:${site.port}/`, maxDepth: 2, maxPages: 9, signal };
+      for await (const { page } of crawler.crawl(wanted)) if (page !== undefined) read.push(new URL(page.url).pathname);
+      t.same(read, pages);
+    }
+  },
+);

@@ -3,7 +3,10 @@
 // models.ts. bench/retrieval.ts measures its quality and cost. A pure function.
 
 import { frequentWords } from './frequent-words.ts';
+import { languageOf } from './language.ts';
 import { relatedWords } from './related-words.ts';
+import { isStopWord, stemOf } from './stems.ts';
+import { isParticle, withoutMarks, wordsOf } from './terms.ts';
 
 /** Dimensions: one for each meaning, one for the missing mass, the rest for hashed features. A power of two. */
 const builtinDimensions = 1024;
@@ -20,6 +23,7 @@ const placesPerFeature = 2;
 const meaningWeight = 1;
 const piecesWeight = 0.35;
 const titleWeight = 2;
+const headingWeight = 2;
 const pieceChars = 4;
 /** A repeated word counts less than twice. */
 const repetition = 0.45;
@@ -30,42 +34,73 @@ const repetition = 0.45;
 const fullMass = 8;
 /** Shorter words of languages outside frequentWords mostly carry little meaning. */
 const shortWord = { chars: 2, weight: 0.5 };
+const stopWeight = 0.12;
+const particleWeight = 0.25;
 const lightest = 0.2;
 
 /** Scripts without spaces between words. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+/** Languages whose related words are looked for within the text: no spaces, or particles joined to the words. */
+const lookedForWithin: readonly string[] = ['ja', 'zh', 'ko', 'hi', 'th'];
 
 const weights = new Map<string, number>();
 for (const { weight, words } of frequentWords)
   for (const word of wordsOf(words)) if (!weights.has(word)) weights.set(word, weight);
 
-const meanings = new Map<string, number[]>();
-const lines = relatedWords.trim().split('\n');
-if (lines.length > meaningDimensions)
-  throw new Error(`${lines.length} meanings, but only ${meaningDimensions} dimensions for them`);
-for (const [meaning, line] of lines.entries()) {
-  for (const word of wordsOf(line)) {
-    if (weightOf(word) < lightest) continue;
-    const stem = stemOf(word);
-    const known = meanings.get(stem);
-    if (known === undefined) meanings.set(stem, [meaning]);
-    else if (!known.includes(meaning)) known.push(meaning);
+interface Meanings {
+  readonly byStem: ReadonlyMap<string, readonly number[]>;
+  readonly within: readonly (readonly [string, number])[];
+}
+
+const meaningNumbers = new Map<string, number>();
+const meaningsByLanguage = new Map(
+  Object.entries(relatedWords).map(([language, lines]) => [language, meaningsOf(language, lines)]),
+);
+if (meaningNumbers.size > meaningDimensions)
+  throw new Error(`${meaningNumbers.size} meanings, but only ${meaningDimensions} dimensions for them`);
+
+function meaningsOf(language: string, lines: string): Meanings {
+  const byStem = new Map<string, number[]>();
+  const within: [string, number][] = [];
+  for (const line of lines.trim().split('\n')) {
+    const [name = '', words = ''] = line.split(': ');
+    const meaning = meaningNumbers.get(name) ?? meaningNumbers.size;
+    meaningNumbers.set(name, meaning);
+    if (lookedForWithin.includes(language)) {
+      for (const word of words.split(' ')) within.push([word.normalize('NFKC').toLowerCase(), meaning]);
+      continue;
+    }
+    for (const word of wordsOf(words)) {
+      if (weightOf(word, language) < lightest) continue;
+      const stem = stemOf(word, language);
+      const known = byStem.get(stem);
+      if (known === undefined) byStem.set(stem, [meaning]);
+      else if (!known.includes(meaning)) known.push(meaning);
+    }
   }
+  return { byStem, within };
 }
 
 /** For a passage: signed bytes; the direction of the vector carries its meaning. */
-export function embedPassage(passage: { title: string; text: string }): Int8Array {
+export function embedPassage(passage: {
+  title: string;
+  headings: readonly string[];
+  text: string;
+  language: string | null;
+}): Int8Array {
   const features = new Map<string, number>();
-  addFeatures(features, passage.text, 1);
-  addFeatures(features, passage.title, titleWeight);
+  const { title, headings, text, language } = passage;
+  addFeatures(features, text, { scale: 1, language });
+  addFeatures(features, title, { scale: titleWeight, language });
+  for (const heading of headings) addFeatures(features, heading, { scale: headingWeight, language });
   return toBytes(rotated(toVector(features, fullMass)));
 }
 
 /** For a question. */
 export function embedQuestion(text: string): Int8Array {
   const features = new Map<string, number>();
-  addFeatures(features, text, 1);
+  addFeatures(features, text, { scale: 1, language: languageOf(text) });
   return toBytes(rotated(toVector(features, 0)));
 }
 
@@ -77,50 +112,49 @@ export function countTokens(text: string): number {
   return count;
 }
 
-/** Lower case, without accents; in scripts without spaces, every pair of adjacent characters. */
-function wordsOf(text: string): string[] {
-  const words: string[] = [];
-  for (const [word] of text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .matchAll(/[\p{L}\p{N}]+/gu)) {
-    if (!unspaced.test(word) || word.length < 2) words.push(word);
-    else for (let at = 0; at + 2 <= word.length; at += 1) words.push(word.slice(at, at + 2));
-  }
-  return words;
+function weightOf(word: string, language: string | null): number {
+  const known = weights.get(word);
+  if (known !== undefined) return known;
+  if (isParticle(word)) return particleWeight;
+  if (isStopWord(word, language)) return stopWeight;
+  return word.length <= shortWord.chars && /^\p{Script=Latin}+$/u.test(word) ? shortWord.weight : 1;
 }
 
-function weightOf(word: string): number {
-  return (
-    weights.get(word) ?? (word.length <= shortWord.chars && /^\p{Script=Latin}+$/u.test(word) ? shortWord.weight : 1)
-  );
-}
-
-function addFeatures(features: Map<string, number>, text: string, scale: number): void {
+function addFeatures(
+  features: Map<string, number>,
+  text: string,
+  { scale, language }: { scale: number; language: string | null },
+): void {
   const add = (name: string, weight: number): void =>
     void features.set(name, (features.get(name) ?? 0) + weight * scale);
+  const own = meaningsByLanguage.get(language ?? 'en');
+  const english = language === 'en' ? undefined : meaningsByLanguage.get('en');
   for (const word of wordsOf(text)) {
-    const weight = weightOf(word);
-    const stem = stemOf(word);
-    add(`w${stem}`, weight);
+    const weight = weightOf(word, language);
+    const unmarked = withoutMarks(word);
+    const stem = roughStem(unmarked);
+    add(`w${stem}`, unmarked === word ? weight : weight / 2);
+    if (unmarked !== word) add(`w${roughStem(word)}`, weight / 2);
     if (weight < lightest) continue;
-    const known = meanings.get(stem);
+    const known = own?.byStem.get(stemOf(word, language)) ?? english?.byStem.get(stemOf(word, 'en'));
     if (known !== undefined)
       for (const meaning of known) add(`m${meaning}`, (meaningWeight * weight) / Math.sqrt(known.length));
     if (word.length < pieceChars) continue;
-    const edged = `<${word}>`;
+    const edged = `<${unmarked}>`;
     const count = edged.length - pieceChars + 1;
     for (let at = 0; at < count; at += 1)
       add(`p${edged.slice(at, at + pieceChars)}`, (piecesWeight * weight) / Math.sqrt(count));
   }
+  if (own === undefined || own.within.length === 0) return;
+  const whole = text.normalize('NFKC').toLowerCase();
+  for (const [word, meaning] of own.within) if (whole.includes(word)) add(`m${meaning}`, meaningWeight);
 }
 
 /**
  * Reduces an English word's singular, plural and tenses to one form. Rough: the result need not be a word, only the
  * same for all.
  */
-function stemOf(word: string): string {
+function roughStem(word: string): string {
   if (word.length < 4) return word;
   let stem = word;
   if (stem.endsWith('ies')) stem = `${stem.slice(0, -3)}y`;

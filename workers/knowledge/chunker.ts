@@ -1,14 +1,27 @@
-// Cuts a text into chunks to embed and retrieve: along headings, then paragraphs, then sentences. Each fits the model's
-// token limit, and chunks of one section overlap by a sentence or two. Deterministic.
+// Cuts a Markdown text into chunks to embed and retrieve: along headings, then paragraphs, then sentences. A chunk stays
+// within one section, so that its path of headings and its anchor are exact; a long section makes several, which
+// overlap by a sentence or two. Each fits the model's token limit. Deterministic.
+
+import { anchorOf } from '../../store/knowledge/anchors.ts';
+import { type Heading, headingIn, headingLine } from './headings.ts';
 
 export interface ChunkLimits {
   /** Most tokens in a chunk, by countTokens(). */
   readonly maxTokens: number;
-  /** A chunk with fewer tokens continues into the next section, so that short sections keep their context. */
+  /** A section without a heading, or one with fewer tokens, continues into the next one of its parent. */
   readonly minTokens: number;
   /** Tokens repeated from the previous chunk of the same section. */
   readonly overlapTokens: number;
   readonly countTokens: (text: string) => number;
+}
+
+export interface Chunk {
+  /** Markdown, beginning with the section's heading. */
+  readonly text: string;
+  /** From the outermost to its own; without a first one that repeats the title. */
+  readonly headings: readonly string[];
+  /** Of the nearest heading that has one. */
+  readonly anchor: string | null;
 }
 
 /** Never split, unless longer than a whole chunk. `glue` separates it from the previous unit. */
@@ -19,38 +32,52 @@ interface Unit {
 }
 
 interface Section {
+  readonly path: readonly Heading[];
   readonly heading: Unit | undefined;
   readonly units: readonly Unit[];
 }
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
-const headingLine = /^#{1,6}\s+\S/;
 const listLine = /^\s*(?:[-*+]|\d+[.)])\s/;
+const hasWords = /[\p{L}\p{N}]/u;
 
-export function chunkText(text: string, limits: ChunkLimits): string[] {
-  const chunks: string[] = [];
+export interface ChunkSource {
+  readonly title: string;
+  readonly text: string;
+  /** Whether headings without an anchor get one, as where articles are shown. */
+  readonly isArticle?: boolean | undefined;
+}
+
+export function chunkText(document: ChunkSource, limits: ChunkLimits): Chunk[] {
+  const chunks: Chunk[] = [];
   let piece: Unit[] = [];
   let size = 0;
-  let hasContent = false;
+  let path: readonly Heading[] = [];
   const add = (unit: Unit): void => {
     piece.push(unit);
     size += unit.tokens;
   };
   const flush = (): void => {
-    if (hasContent) chunks.push(joined(piece));
+    const text = joined(piece);
+    if (hasWords.test(text)) chunks.push({ text, ...placeOf(path, document.title) });
     piece = [];
     size = 0;
-    hasContent = false;
   };
 
-  for (const { heading, units } of sectionsOf(text, limits)) {
-    const headingTokens = heading?.tokens ?? 0;
-    const sectionTokens = units.reduce((sum, unit) => sum + unit.tokens, headingTokens);
-    if (size >= limits.minTokens || size + sectionTokens > limits.maxTokens) flush();
+  for (const section of sectionsOf(document, limits)) {
+    const { heading, units } = section;
+    const sectionTokens = units.reduce((sum, unit) => sum + unit.tokens, heading?.tokens ?? 0);
+    const continues = size > 0 && size < limits.minTokens && size + sectionTokens <= limits.maxTokens;
+    if (!continues || !isBeside(section.path, path)) {
+      flush();
+      path = section.path;
+    }
     if (heading !== undefined) add(heading);
+    let hasContent = false;
     for (const [index, unit] of units.entries()) {
       if (hasContent && size + unit.tokens > limits.maxTokens) {
         flush();
+        path = section.path;
         if (heading !== undefined) add(heading);
         for (const repeated of overlapBefore(
           units,
@@ -67,34 +94,54 @@ export function chunkText(text: string, limits: ChunkLimits): string[] {
   return chunks;
 }
 
-function sectionsOf(text: string, limits: ChunkLimits): Section[] {
+/** Whether a section may continue a chunk of another: it has the same parent, or is below it. */
+function isBeside(path: readonly Heading[], chunkPath: readonly Heading[]): boolean {
+  const parents = chunkPath.slice(0, -1);
+  return path.length >= chunkPath.length && parents.every((heading, index) => heading === path[index]);
+}
+
+function placeOf(path: readonly Heading[], title: string): Pick<Chunk, 'headings' | 'anchor'> {
+  const headings = path.map(({ text }) => text);
+  return {
+    headings: headings[0] === title ? headings.slice(1) : headings,
+    anchor: path.findLast(({ anchor }) => anchor !== null)?.anchor ?? null,
+  };
+}
+
+function sectionsOf({ text, isArticle = false }: ChunkSource, limits: ChunkLimits): Section[] {
+  const anchors = new Set<string>();
   const sections: Section[] = [];
+  let path: Heading[] = [];
   let heading: Unit | undefined;
   let units: Unit[] = [];
-  const end = (): void => {
-    if (heading !== undefined || units.length > 0) sections.push({ heading, units });
+  const end = (next: Heading | undefined): void => {
+    // A heading above others is in their path; one above nothing is all there is of its section.
+    const isParent = units.length === 0 && next !== undefined && next.level > (path.at(-1)?.level ?? 7);
+    if ((heading !== undefined || units.length > 0) && !isParent) sections.push({ path: [...path], heading, units });
     units = [];
   };
   for (const block of blocksOf(text)) {
-    if (block.isHeading) {
-      end();
-      // A heading is context, not content: a quarter of a chunk is more than any real one needs.
-      const [line = block.text] = splitLong(block.text, {
-        ...limits,
-        maxTokens: Math.max(1, Math.floor(limits.maxTokens / 4)),
-      });
-      heading = { text: line, tokens: limits.countTokens(line), glue: '\n\n' };
-    } else {
+    const next = block.isHeading ? headingIn(block.text) : undefined;
+    if (next === undefined) {
       const half = { ...limits, maxTokens: Math.max(1, Math.floor((limits.maxTokens - (heading?.tokens ?? 0)) / 2)) };
       units.push(...unitsOf(block.text, half));
+      continue;
     }
+    end(next);
+    // A heading is context, not content: a quarter of a chunk is more than any real one needs.
+    const quarter = { ...limits, maxTokens: Math.max(1, Math.floor(limits.maxTokens / 4)) };
+    const [words = next.text] = splitLong(next.text, quarter);
+    const line = `${'#'.repeat(next.level)} ${words}`;
+    heading = { text: line, tokens: limits.countTokens(line), glue: '\n\n' };
+    const anchor = next.anchor ?? (isArticle ? anchorOf(next.text, anchors) : null);
+    path = [...path.filter(({ level }) => level < next.level), { ...next, text: words, anchor }];
   }
-  end();
+  end(undefined);
   return sections;
 }
 
 /** Headings, and text between blank lines. Inside a code fence neither counts. */
-function blocksOf(text: string): { text: string; isHeading: boolean }[] {
+function blocksOf(text: string): { readonly text: string; readonly isHeading: boolean }[] {
   const blocks: { text: string; isHeading: boolean }[] = [];
   let lines: string[] = [];
   let isCode = false;

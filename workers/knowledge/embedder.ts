@@ -5,24 +5,30 @@
 import { availableParallelism } from 'node:os';
 import { Unavailable } from '../failures.ts';
 import { createThread, type Thread } from '../thread.ts';
-import type { EmbedderThreadData, methods, Passage } from './embedder-thread.ts';
+import type { DocumentText, EmbeddedChunk, EmbedderThreadData, methods } from './embedder-thread.ts';
 import { builtinModel, type ModelFolder } from './models.ts';
 
-export interface EmbeddedChunk {
-  readonly text: string;
-  /** Signed bytes. */
-  readonly vector: Uint8Array;
+export type { ChunkTerms, DocumentText, EmbeddedChunk } from './embedder-thread.ts';
+
+export interface Digest {
+  /** Of the document, recognised if it was not known. */
+  readonly language: string | null;
+  readonly chunks: readonly EmbeddedChunk[];
 }
 
 export interface Embedder {
   /** The model for new texts; undefined if embedding is off. */
   readonly model: string | undefined;
+  /** The embedding that needs no model. */
+  readonly builtin: string;
+  /** A model that was downloaded since the start. */
+  add(folder: ModelFolder): void;
   /** Whether this model can embed questions. */
   serves(model: string): boolean;
   /** Rejects with EmbeddingUnavailable. Repeated questions come from a cache. */
   embedQuestion(question: { model: string; text: string }): Promise<Uint8Array>;
   /** Cuts a text into chunks and embeds them. Rejects with EmbeddingUnavailable. */
-  digest(document: Passage & { model: string }): Promise<EmbeddedChunk[]>;
+  digest(document: DocumentText & { model: string }): Promise<Digest>;
   stop(): Promise<void>;
 }
 
@@ -61,6 +67,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
 }
 
 class ThreadedEmbedder implements Embedder {
+  readonly builtin = builtinModel;
   readonly model: string | undefined;
   /** By model; undefined for the built-in one. */
   readonly #folders = new Map<string, ModelFolder | undefined>([[builtinModel, undefined]]);
@@ -71,11 +78,14 @@ class ThreadedEmbedder implements Embedder {
   readonly #cache = new Map<string, Uint8Array>();
 
   constructor({ use, others = [], threads }: EmbedderOptions) {
-    for (const folder of others) this.#folders.set(folder.id, folder);
-    if (typeof use === 'object') this.#folders.set(use.id, use);
+    for (const folder of typeof use === 'object' ? [...others, use] : others) this.add(folder);
     this.model = use === 'off' ? undefined : use === 'builtin' ? builtinModel : use.id;
     // One core is left for the service.
     this.#poolSize = threads ?? Math.min(mostThreads, Math.max(1, availableParallelism() - 1));
+  }
+
+  add(folder: ModelFolder): void {
+    for (const id of [folder.formerId, folder.id]) this.#folders.set(id, folder);
   }
 
   serves(model: string): boolean {
@@ -100,22 +110,16 @@ class ThreadedEmbedder implements Embedder {
     });
   }
 
-  digest({ model, title, text }: Passage & { model: string }): Promise<EmbeddedChunk[]> {
+  digest({ model, title, ...document }: DocumentText & { model: string }): Promise<Digest> {
     return available(async () => {
-      const texts = await this.#threadForDocuments(model).call('chunk', { title, text });
-      const batches = Array.from({ length: Math.ceil(texts.length / batchSize) }, (_, batch) =>
-        texts.slice(batch * batchSize, (batch + 1) * batchSize),
+      const { language, chunks } = await this.#threadForDocuments(model).call('chunk', { title, ...document });
+      const batches = Array.from({ length: Math.ceil(chunks.length / batchSize) }, (_, batch) =>
+        chunks.slice(batch * batchSize, (batch + 1) * batchSize),
       );
       const embedded = await Promise.all(
-        batches.map((batch) =>
-          this.#threadForDocuments(model).call(
-            'embed',
-            batch.map((part) => ({ title, text: part })),
-          ),
-        ),
+        batches.map((batch) => this.#threadForDocuments(model).call('embed', { title, language, chunks: batch })),
       );
-      const vectors = embedded.flat();
-      return texts.map((part, index) => ({ text: part, vector: vectors[index] ?? new Uint8Array(0) }));
+      return { language, chunks: embedded.flat() };
     });
   }
 
@@ -126,7 +130,7 @@ class ThreadedEmbedder implements Embedder {
 
   #start(model: string, { isBackground }: { isBackground: boolean }): EmbedderThread {
     return createThread<typeof methods>({
-      file: new URL('./embedder-thread.ts', import.meta.url),
+      file: 'workers/knowledge/embedder-thread.ts',
       title: 'embedding',
       maxWaiting: isBackground ? maxBatchesWaiting : maxQuestionsWaiting,
       timeoutMs: isBackground ? batchTimeoutMs : questionTimeoutMs,

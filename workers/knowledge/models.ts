@@ -4,15 +4,20 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
-/** The embedding that needs no folder. Its number changes with its vectors. */
-export const builtinModel = 'builtin-1';
+/** Changes with the way in which texts are cut and their terms are made, so that everything is indexed again. */
+const indexVersion = 2;
+
+/** The embedding that needs no folder. Its number changes with its vectors, too. */
+export const builtinModel = `builtin-${indexVersion}`;
 
 export interface ModelFolder {
   /**
-   * Identifies the model's vectors, so that those of two models are never compared: its name and the size of its
-   * weights.
+   * Identifies the model's vectors, so that those of two models are never compared: its name, the size of its weights,
+   * and the version of the index.
    */
   readonly id: string;
+  /** Names the same vectors in an index of the first version. */
+  readonly formerId: string;
   readonly path: string;
   /** The format of its weights, in transformers.js's terms. */
   readonly dtype: 'q8' | 'fp32';
@@ -30,7 +35,8 @@ export function modelIn(path: string, name: string): ModelFolder | undefined {
   if (!neededFiles.every((file) => existsSync(join(path, file)))) return undefined;
   const weights = weightFiles.find(({ file }) => existsSync(join(path, file)));
   if (weights === undefined) return undefined;
-  return { id: `${name}@${statSync(join(path, weights.file)).size}`, path: resolve(path), dtype: weights.dtype };
+  const formerId = `${name}@${statSync(join(path, weights.file)).size}`;
+  return { id: `${formerId}+${indexVersion}`, formerId, path: resolve(path), dtype: weights.dtype };
 }
 
 /**

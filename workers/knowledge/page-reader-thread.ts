@@ -1,13 +1,13 @@
-// The thread that reads fetched pages: decodes the bytes, extracts the main content and converts it to Markdown. The
-// only importer of parse5, linkedom, Readability and turndown. It runs no script and loads no resource of a page. A
+// The thread that reads fetched pages: decodes the bytes, takes out the main content and writes it as Markdown. A
 // malicious page (endless nesting, memory) can end only this thread.
 
-import { Readability } from '@mozilla/readability';
-import { parseHTML } from 'linkedom';
-import { parse, serialize } from 'parse5';
-import Turndown from 'turndown';
+import { createHash } from 'node:crypto';
 import { answerCalls, giveWay } from '../thread.ts';
 import { decodeText } from './charset.ts';
+import { languageOf } from './language.ts';
+import { type FileText, readCsv, readDocx, readPdf } from './office-files.ts';
+import { documentOf, mainContent, type PageDocument } from './page-content.ts';
+import { markdownOf } from './page-markdown.ts';
 
 export interface PageSource {
   readonly bytes: Uint8Array;
@@ -26,43 +26,64 @@ export interface ReadPage {
   readonly canonicalUrl: string | undefined;
   /** Absolute addresses of its links, without duplicates. */
   readonly links: readonly string[];
+  /** What it tells robots, such as `noindex`. */
+  readonly robots: string;
+  /** ISO 639-1, or null if it is not known. */
+  readonly language: string | null;
+  /** The same for texts that differ only in spaces. */
+  readonly textHash: string;
 }
 
 const maxLinks = 2000;
 const maxTitleChars = 300;
 /** Most text kept of a page. A longer one is a data dump that retrieval cannot use. */
 const maxTextChars = 500_000;
-/** An article shorter than this share of the page's text was not the main content. */
-const articleShare = 0.25;
-/** Elements around the content. */
-const surroundings =
-  'script, style, noscript, template, svg, iframe, form, button, nav, header, footer, aside, [role=navigation], [role=banner], [role=contentinfo], [hidden], [aria-hidden=true]';
-
-type Document = ReturnType<typeof parseHTML>['document'];
-
-const markdown = new Turndown({
-  headingStyle: 'atx',
-  codeBlockStyle: 'fenced',
-  bulletListMarker: '-',
-  emDelimiter: '_',
-});
-// People and models read the text, and it is never rendered as HTML again, so addresses, pictures and escapes would
-// only be noise.
-markdown.escape = (text) => text;
-markdown.addRule('link', { filter: 'a', replacement: (content) => content });
-markdown.addRule('picture', { filter: ['img', 'picture', 'video', 'audio', 'canvas'], replacement: () => '' });
-markdown.addRule('cell', {
-  filter: ['td', 'th'],
-  replacement: (content) => `${content.trim().replace(/\s+/g, ' ')} | `,
-});
-markdown.addRule('row', { filter: 'tr', replacement: (content) => `\n${content.replace(/ \| $/, '')}` });
+const fileTypes = {
+  pdf: 'application/pdf',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  csv: 'text/csv',
+} as const;
 
 export const methods = {
-  read({ bytes, contentType, charset, url }: PageSource): ReadPage {
-    const text = decodeText(bytes, charset);
-    return contentType.includes('html') ? readHtml(text, url) : readPlain(text, url);
+  async read({ bytes, contentType, charset, url }: PageSource): Promise<ReadPage> {
+    switch (kindOf(contentType, url)) {
+      case 'pdf':
+        return fromFile(await readPdf(bytes), url);
+      case 'docx':
+        return fromFile(await readDocx(bytes), url);
+      case 'csv':
+        return fromFile(await readCsv(decodeText(bytes, charset)), url);
+      case 'html':
+        return readHtml(decodeText(bytes, charset), url);
+      case 'plain':
+        return readPlain(decodeText(bytes, charset), url);
+    }
   },
 };
+
+/** By its type, or by its name if the type says nothing. */
+function kindOf(contentType: string, url: string): 'html' | 'pdf' | 'docx' | 'csv' | 'plain' {
+  if (contentType.includes('html')) return 'html';
+  for (const [kind, type] of Object.entries(fileTypes))
+    if (contentType === type || (isUntold(contentType) && new URL(url).pathname.toLowerCase().endsWith(`.${kind}`)))
+      return kind as keyof typeof fileTypes;
+  return /\.x?html?$/i.test(new URL(url).pathname) && contentType === '' ? 'html' : 'plain';
+}
+
+const isUntold = (contentType: string): boolean => ['', 'application/octet-stream', 'text/plain'].includes(contentType);
+
+function fromFile({ title, text }: FileText, url: string): ReadPage {
+  const tidy = tidied(text);
+  return {
+    title: (oneLine(title) || lastSegment(url)).slice(0, maxTitleChars),
+    text: tidy,
+    canonicalUrl: undefined,
+    links: [],
+    robots: '',
+    language: languageOf(tidy),
+    textHash: hashOf(tidy),
+  };
+}
 
 function readPlain(text: string, url: string): ReadPage {
   const tidy = tidied(text.replaceAll('\r\n', '\n'));
@@ -76,46 +97,51 @@ function readPlain(text: string, url: string): ReadPage {
     text: tidy,
     canonicalUrl: undefined,
     links: [],
+    robots: '',
+    language: languageOf(tidy),
+    textHash: hashOf(tidy),
   };
 }
 
 function readHtml(html: string, url: string): ReadPage {
-  // Parsed as browsers do, with missing or crossed tags repaired; linkedom takes them literally.
-  const { document } = parseHTML(serialize(parse(html)));
+  const document = documentOf(html);
   const base = URL.parse(document.querySelector('base[href]')?.getAttribute('href') ?? '', url)?.href ?? url;
   const canonical = document.querySelector('link[rel~=canonical][href]')?.getAttribute('href');
+  const robots = [...document.querySelectorAll('meta[name=robots i], meta[name=switchboard i]')]
+    .map((tag) => tag.getAttribute('content') ?? '')
+    .join(',');
+  const declared = document.documentElement?.getAttribute('lang') ?? undefined;
   const links = linksOf(document, base);
-  const heading = document.querySelector('h1')?.textContent ?? '';
-  const whole = wholeText(document);
-  // Last, because Readability modifies the document.
-  const article = new Readability(document, { charThreshold: 100 }).parse();
-  const main = article?.content == null ? '' : toMarkdown(article.content);
-  const text = main.length >= whole.length * articleShare ? main : whole;
-  const title = oneLine(article?.title ?? '') || oneLine(heading) || lastSegment(url);
+  const named = titleOf(document);
+  // Last, because it modifies the document.
+  const content = mainContent(document);
+  const heading = content?.querySelector('h1')?.textContent ?? '';
+  const text = content === undefined ? '' : tidied(markdownOf(content, document));
   return {
-    title: title.slice(0, maxTitleChars),
-    text: tidied(text),
+    title: (oneLine(heading) || named || lastSegment(url)).slice(0, maxTitleChars),
+    text,
     canonicalUrl: canonical == null ? undefined : URL.parse(canonical, base)?.href,
     links,
+    robots,
+    language: languageOf(text, declared),
+    textHash: hashOf(text),
   };
 }
 
-/** Everything except what is plainly not content, for pages that are not articles: FAQs, tables, short pages. */
-function wholeText(document: Document): string {
-  const copy = parseHTML(
-    `<html><body>${(document.querySelector('main, [role=main]') ?? document.body)?.innerHTML ?? ''}</body></html>`,
-  ).document;
-  for (const element of copy.querySelectorAll(surroundings)) element.remove();
-  return toMarkdown(copy.body.innerHTML);
+/** Without the site's name, which most pages add. */
+function titleOf(document: PageDocument): string {
+  const title = oneLine(document.querySelector('title')?.textContent ?? '');
+  const heading = oneLine(document.querySelector('h1')?.textContent ?? '');
+  if (heading !== '' && title.includes(heading)) return heading;
+  const [first = '', ...others] = title.split(/\s+[|–—·•»«-]\s+/);
+  return others.length > 0 && first !== '' ? first : title || heading;
 }
 
-function toMarkdown(html: string): string {
-  const { document } = parseHTML(`<html><body>${html}</body></html>`);
-  // turndown's type wants another DOM's node; linkedom's has everything it reads.
-  return markdown.turndown(document.body as unknown as Parameters<typeof markdown.turndown>[0]);
+function hashOf(text: string): string {
+  return createHash('sha256').update(text.replace(/\s+/g, ' ')).digest('base64url');
 }
 
-function linksOf(document: Document, base: string): string[] {
+function linksOf(document: PageDocument, base: string): string[] {
   const links = new Set<string>();
   for (const anchor of document.querySelectorAll('a[href]')) {
     const url = URL.parse(anchor.getAttribute('href') ?? '', base);
@@ -143,12 +169,14 @@ function oneLine(text: string): string {
 
 function lastSegment(url: string): string {
   const { pathname, host } = new URL(url);
-  return (
-    pathname
-      .split('/')
-      .filter((segment) => segment !== '')
-      .at(-1) ?? host
-  );
+  const segment = pathname.split('/').findLast((one) => one !== '');
+  if (segment === undefined) return host;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // Escapes that are no text are shown as they are.
+    return segment;
+  }
 }
 
 giveWay();

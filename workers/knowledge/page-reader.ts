@@ -14,15 +14,16 @@ export interface PageReader {
 /** At most one per crawl under way. */
 const maxWaiting = 100;
 /**
- * A page of 2 MiB takes under a second of a core, which this thread may have to wait for; a slower one is malicious.
+ * A page of 2 MiB takes under a second of a core, which this thread may have to wait for, a book as PDF some seconds; a
+ * slower one is malicious.
  */
-const timeoutMs = 20_000;
-const heapMb = { old: 256 };
+const timeoutMs = 40_000;
+const heapMb = { old: 384 };
 const idleMs = 60_000;
 
 export function createPageReader(): PageReader {
   const thread = createThread<typeof methods>({
-    file: new URL('./page-reader-thread.ts', import.meta.url),
+    file: 'workers/knowledge/page-reader-thread.ts',
     title: 'page reading',
     maxWaiting,
     timeoutMs,

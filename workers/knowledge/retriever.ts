@@ -1,16 +1,21 @@
 // The main thread's side of the thread that searches chunks.
 
 import type { Seen } from '../../store/database.ts';
-import type { KbMatch } from '../../store/knowledge/index.ts';
 import { createThread } from '../thread.ts';
-import type { methods, Search } from './retriever-thread.ts';
+import type { FoundChunk, FoundReply, methods, ReplySearch, Search } from './retriever-thread.ts';
+
+export type { FoundChunk, FoundReply } from './retriever-thread.ts';
 
 export interface Retriever {
   /**
    * Best first, perhaps not durable yet. Undefined if the base's model is not the question's. Rejects if the thread is
    * busy or failed.
    */
-  search(search: Search): Promise<Seen<KbMatch[] | undefined>>;
+  search(search: Search): Promise<Seen<FoundChunk[] | undefined>>;
+  /** Saved replies that probably answer a question, best first. Perhaps not durable yet. Rejects like search(). */
+  searchReplies(search: ReplySearch): Promise<Seen<FoundReply[]>>;
+  /** The safe HTML of an article's Markdown. Rejects like search(). */
+  articleHtml(markdown: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -22,11 +27,16 @@ const idleMs = 10 * 60_000;
 
 export function createRetriever(): Retriever {
   const thread = createThread<typeof methods>({
-    file: new URL('./retriever-thread.ts', import.meta.url),
+    file: 'workers/knowledge/retriever-thread.ts',
     title: 'retrieval',
     maxWaiting,
     timeoutMs,
     idleMs,
   });
-  return { search: (search) => thread.call('search', search), stop: () => thread.stop() };
+  return {
+    search: (search) => thread.call('search', search),
+    searchReplies: (search) => thread.call('searchReplies', search),
+    articleHtml: (markdown) => thread.call('articleHtml', markdown),
+    stop: () => thread.stop(),
+  };
 }

@@ -7,6 +7,8 @@ export interface Robots {
   allows(url: URL): boolean;
   /** The pause that the site asks for between two requests. */
   readonly delayMs: number | undefined;
+  /** Addresses of its sitemaps, as written. */
+  readonly sitemaps: readonly string[];
 }
 
 /** §2.5: at least 500 KiB are read. */
@@ -19,8 +21,9 @@ const maxRedirects = 5;
  */
 const maxRules = 1000;
 const maxRulesChars = 32 * 1024;
-const everything: Robots = { allows: () => true, delayMs: undefined };
-const nothing: Robots = { allows: () => false, delayMs: undefined };
+const maxSitemaps = 10;
+const everything: Robots = { allows: () => true, delayMs: undefined, sitemaps: [] };
+const nothing: Robots = { allows: () => false, delayMs: undefined, sitemaps: [] };
 
 /** A missing file allows everything, an unreadable one nothing (§2.3.1.3, §2.3.1.4). `agent` is our name in it. */
 export async function readRobots(
@@ -60,7 +63,10 @@ interface Group {
 /** The rules for `agent`, or else for all robots. Too many rules allow nothing, like an unreadable file. */
 export function robotsOf(text: string, agent: string): Robots {
   const own = groupFor(text, (token) => token === agent.toLowerCase()) ?? groupFor(text, (token) => token === '*');
-  if (own === undefined) return everything;
+  const sitemaps = [...text.matchAll(/^[ \t]*sitemap[ \t]*:[ \t]*(\S{1,2000})/gim)]
+    .slice(0, maxSitemaps)
+    .flatMap(([, address = '']) => address);
+  if (own === undefined) return { ...everything, sitemaps };
   if (isTooLong(own)) return nothing;
   // The longest match wins; among equals, the one that allows (§2.2.2).
   const rules = own.rules
@@ -73,6 +79,7 @@ export function robotsOf(text: string, agent: string): Robots {
       return rules.find(({ fits }) => fits(path))?.allow ?? true;
     },
     delayMs: own.delayMs,
+    sitemaps,
   };
 }
 

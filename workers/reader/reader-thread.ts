@@ -19,6 +19,7 @@ import {
   reportedConversations,
 } from '../../store/reports/lists.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
+import { replyTimeSeconds } from '../../store/reports/reply-time.ts';
 import {
   type BucketTotals,
   bucketTotals,
@@ -216,6 +217,10 @@ export const methods = {
       goals: goalTotals(db, scope, range),
       counts: completionsByBucket(db, scope, buckets),
     }));
+  },
+
+  replyTime({ workspaceId, siteId, from }: { workspaceId: string; siteId: string; from: string }): Seen<number | null> {
+    return together(workspaceId, (db) => replyTimeSeconds(db, { siteId, from }));
   },
 };
 

@@ -66,6 +66,8 @@ export interface Reader {
     range: ReportRange,
     buckets: Buckets,
   ): Promise<{ goals: GoalTotals[]; counts: number[] }>;
+  /** As store/reports/reply-time.ts. */
+  replyTime(workspaceId: string, asked: { siteId: string; from: string }): Promise<number | null>;
   /** Reports durable new messages. Updates the search index from time to time. */
   noteMessages(workspaceId: string, count: number): void;
   /** Calls without an answer yet. */
@@ -82,7 +84,7 @@ const messagesPerIndexing = 500;
 
 export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
   const thread = createThread<typeof methods>({
-    file: new URL('./reader-thread.ts', import.meta.url),
+    file: 'workers/reader/reader-thread.ts',
     title: 'reader',
     maxWaiting,
     timeoutMs,
@@ -113,6 +115,7 @@ export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
       durable(workspaceId, thread.call('drillDownAfter', { workspaceId, asked, ...page })),
     goals: (workspaceId, scope, range, { starts, toMs }) =>
       durable(workspaceId, thread.call('goals', { workspaceId, scope, range, buckets: { starts, toMs } })),
+    replyTime: (workspaceId, asked) => durable(workspaceId, thread.call('replyTime', { workspaceId, ...asked })),
     noteMessages(workspaceId, count) {
       if (count === 0) return;
       const waiting = (unindexed.get(workspaceId) ?? 0) + count;

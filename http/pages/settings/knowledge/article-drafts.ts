@@ -5,6 +5,9 @@ import type { Article } from '../../records.ts';
 export interface ArticleDraft {
   readonly title: string;
   readonly body: string;
+  readonly collection: string;
+  readonly language: string;
+  readonly slug: string;
   /** The record that was edited; undefined for a new article. */
   readonly base: Article | undefined;
 }
@@ -38,6 +41,8 @@ function warn(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }
 
-export function isChanged({ title, body, base }: ArticleDraft): boolean {
-  return title !== (base?.title ?? '') || body !== (base?.body ?? '');
+export function isChanged({ base, ...text }: ArticleDraft): boolean {
+  return (['title', 'body', 'collection', 'language', 'slug'] as const).some(
+    (name) => text[name] !== (base?.[name] ?? ''),
+  );
 }

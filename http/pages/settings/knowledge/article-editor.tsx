@@ -6,16 +6,19 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { ApiError } from '../../api-error.ts';
 import { Button, ButtonLink } from '../../design/button.tsx';
-import { Confirm } from '../../design/dialog.tsx';
+import { Copyable } from '../../design/copyable.tsx';
+import { Confirm, Dialog } from '../../design/dialog.tsx';
 import { Badge, Banner, Empty } from '../../design/feedback.tsx';
-import { TextArea, TextField } from '../../design/field.tsx';
+import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Form, type FormState } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
+import { notifyFailure } from '../../notices.ts';
 import type { Article } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
 import { Reading } from '../parts.tsx';
 import { Section } from '../section.tsx';
+import { localeChoices } from '../workspace/locales.ts';
 import { ArticleConflict } from './article-conflict.tsx';
 import { Markdown } from './markdown.tsx';
 import { type ArticleEditing, type ArticleText, articlesPath, useArticle } from './use-article.ts';
@@ -48,6 +51,9 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
   const editing = useArticle(stored);
   const { form, base, conflict, isEdited } = editing;
   const [removing, setRemoving] = useState(false);
+  const [preview, setPreview] = useState<string | undefined>(undefined);
+  const makePreview = ({ id }: Article): Promise<void> =>
+    call<{ url: string }>('POST', `/kb/articles/${id}/preview`).then(({ url }) => setPreview(url), notifyFailure);
   return (
     <Section
       title={base === undefined ? 'Write an article' : base.title}
@@ -87,9 +93,14 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
                   Cancel
                 </ButtonLink>
               ) : (
-                <Button kind="danger" onClick={() => setRemoving(true)}>
-                  Delete
-                </Button>
+                <>
+                  <Button kind="quiet" disabled={isEdited} onClick={() => void makePreview(base)}>
+                    Preview link
+                  </Button>
+                  <Button kind="danger" onClick={() => setRemoving(true)}>
+                    Delete
+                  </Button>
+                </>
               )}
             </>
           }
@@ -97,6 +108,17 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
           <Fields form={form} />
         </Form>
       </div>
+      {preview !== undefined && (
+        <Dialog title="Preview link" onClose={() => setPreview(undefined)}>
+          <p>Anyone with this link can read the article as it is saved, for seven days, published or not.</p>
+          <Copyable text={preview} label="the link" />
+          <p>
+            <a href={preview} target="_blank" rel="noreferrer">
+              Open it
+            </a>
+          </p>
+        </Dialog>
+      )}
       {removing && base !== undefined && (
         <Confirm
           title="Delete this article?"
@@ -115,7 +137,7 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
 }
 
 function Fields({ form }: { readonly form: FormState<ArticleText> }): JSX.Element {
-  const { title, body } = form.values;
+  const { title, body, collection, language, slug } = form.values;
   return (
     <>
       <TextField
@@ -143,6 +165,38 @@ function Fields({ form }: { readonly form: FormState<ArticleText> }): JSX.Elemen
           <div class="kb-preview" role="region" aria-labelledby="preview" tabIndex={0}>
             {body.trim() === '' ? <p class="soft">A preview of your text appears here.</p> : <Markdown text={body} />}
           </div>
+        </div>
+      </div>
+      <div role="group" aria-labelledby="in-help" class="stack">
+        <h2 class="label" id="in-help">
+          In the help centre
+        </h2>
+        <div class="columns">
+          <TextField
+            label="Collection"
+            optional
+            maxLength={120}
+            value={collection}
+            onValue={(next) => form.set('collection', next)}
+            error={form.errorOf('collection')}
+            hint="Articles of one collection stand together, such as Delivery."
+          />
+          <SelectField
+            label="Language"
+            value={language}
+            choices={[{ value: '', label: 'The workspace’s' }, ...localeChoices(language || 'en')]}
+            onValue={(next) => form.set('language', next)}
+            error={form.errorOf('language')}
+          />
+          <TextField
+            label="Address"
+            optional
+            maxLength={100}
+            value={slug}
+            onValue={(next) => form.set('slug', next)}
+            error={form.errorOf('slug')}
+            hint="Such as opening-hours. A translation has the same one in another language. Left empty: from the title."
+          />
         </div>
       </div>
     </>
@@ -199,6 +253,11 @@ function State({ article, changed }: { readonly article: Article; readonly chang
       <Badge kind={article.status === 'published' ? 'good' : undefined}>
         {article.status === 'published' ? 'Published' : 'Draft'}
       </Badge>
+      {article.helpfulCount + article.unhelpfulCount > 0 && (
+        <span class="soft">
+          Helped {article.helpfulCount} of {article.helpfulCount + article.unhelpfulCount} readers
+        </span>
+      )}
       <span class="soft">
         Changed <Time at={article.updatedAt} format={timeInSentence} />
       </span>

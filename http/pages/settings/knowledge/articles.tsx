@@ -40,27 +40,39 @@ export function Articles(): JSX.Element {
             <thead>
               <tr>
                 <th scope="col">Title</th>
+                <th scope="col">Collection</th>
                 <th scope="col">Status</th>
+                <th scope="col">Helped</th>
                 <th scope="col">Changed</th>
               </tr>
             </thead>
             <tbody>
-              {value.articles.map(({ id, title, status, updatedAt }) => (
-                <tr key={id}>
-                  <td>
-                    <a href={`/settings/knowledge/${id}`}>{title}</a>
-                  </td>
-                  <td>
-                    <Badge kind={status === 'published' ? 'good' : undefined}>
-                      {status === 'published' ? 'Published' : 'Draft'}
-                    </Badge>{' '}
-                    {hasDraft(id) && <Badge kind="warn">Not saved</Badge>}
-                  </td>
-                  <td>
-                    <Time at={updatedAt} />
-                  </td>
-                </tr>
-              ))}
+              {value.articles.map(
+                ({ id, title, status, collection, language, helpfulCount, unhelpfulCount, updatedAt }) => (
+                  <tr key={id}>
+                    <td>
+                      <a href={`/settings/knowledge/${id}`}>{title}</a> {language !== null && <Badge>{language}</Badge>}
+                    </td>
+                    <td>{collection ?? <span class="soft">No collection</span>}</td>
+                    <td>
+                      <Badge kind={status === 'published' ? 'good' : undefined}>
+                        {status === 'published' ? 'Published' : 'Draft'}
+                      </Badge>{' '}
+                      {hasDraft(id) && <Badge kind="warn">Not saved</Badge>}
+                    </td>
+                    <td>
+                      {helpfulCount + unhelpfulCount === 0 ? (
+                        <span class="soft">No votes yet</span>
+                      ) : (
+                        `${helpfulCount} of ${helpfulCount + unhelpfulCount} readers`
+                      )}
+                    </td>
+                    <td>
+                      <Time at={updatedAt} />
+                    </td>
+                  </tr>
+                ),
+              )}
             </tbody>
           </table>
         </div>

@@ -1,7 +1,7 @@
 // Crawls of sites into the knowledge base: what to read, the progress, and the results of the last ones.
 
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { webAddressOf } from '../../addresses.ts';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
@@ -19,6 +19,7 @@ import { hasRole } from '../../session.ts';
 import { timeInSentence } from '../../times.ts';
 import { OutLink, Part, Reading } from '../parts.tsx';
 import { isOver, jobStatusKinds, jobStatusNames, mergeJob, progressOf } from './crawl-jobs.ts';
+import { ingestFile } from './file-upload.ts';
 
 const depths = [
   { value: '0', label: 'Only that page' },
@@ -52,6 +53,7 @@ export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element
   return (
     <>
       {hasRole('admin') && <CrawlForm />}
+      {hasRole('admin') && <Files />}
       <Part id="crawls" title="Last crawls">
         {value === undefined ? (
           <Reading failure={failure} retry={reload} what="Knowledge bases" />
@@ -132,18 +134,54 @@ function CrawlForm(): JSX.Element {
   );
 }
 
-function Job({ job }: { readonly job: KbJob }): JSX.Element {
-  const { url, maxPages, maxDepth } = job.input;
-  const again = async (): Promise<void> => {
-    try {
-      await call('POST', '/kb/ingest/url', { body: job.input });
-    } catch (error) {
-      notifyFailure(error);
+const fileTypes = '.pdf,.docx,.md,.markdown,.txt,.html,.csv';
+
+function Files(): JSX.Element {
+  const picker = useRef<HTMLInputElement>(null);
+  const [sending, setSending] = useState<string | undefined>(undefined);
+  const read = async (files: readonly File[]): Promise<void> => {
+    for (const file of files) {
+      setSending(file.name);
+      try {
+        await ingestFile(file);
+      } catch (error) {
+        notifyFailure(error);
+      }
     }
+    setSending(undefined);
   };
-  const cancel = async (): Promise<void> => {
+  return (
+    <Part
+      id="files"
+      title="Read files"
+      intro="PDF, Word, Markdown, text, HTML or CSV, up to 20 MB. A file of the same name replaces the earlier one."
+    >
+      <input
+        ref={picker}
+        type="file"
+        accept={fileTypes}
+        multiple
+        hidden
+        aria-label="Files to read"
+        onChange={({ currentTarget }) => {
+          const files = [...(currentTarget.files ?? [])];
+          currentTarget.value = '';
+          void read(files);
+        }}
+      />
+      <Button icon="clip" busy={sending !== undefined} onClick={() => picker.current?.click()}>
+        {sending === undefined ? 'Choose files' : `Sending ${sending}`}
+      </Button>
+    </Part>
+  );
+}
+
+function Job({ job }: { readonly job: KbJob }): JSX.Element {
+  const { url, maxPages, maxDepth, fileName } = job.input;
+  const name = fileName ?? url;
+  const ask = async (path: string, body?: object): Promise<void> => {
     try {
-      await call('POST', `/kb/jobs/${job.id}/cancel`);
+      await call('POST', path, body === undefined ? {} : { body });
     } catch (error) {
       notifyFailure(error);
     }
@@ -153,28 +191,41 @@ function Job({ job }: { readonly job: KbJob }): JSX.Element {
     <li class="kb-job">
       <div class="row">
         <Badge kind={jobStatusKinds[job.status]}>{jobStatusNames[job.status]}</Badge>
-        <strong class="truncate">
-          <OutLink url={url} />
-        </strong>
+        <strong class="truncate">{fileName ?? <OutLink url={url} />}</strong>
         <span class="soft">
           {agentName(job.createdByAgentId)}, <Time at={job.finishedAt ?? job.createdAt} format={timeInSentence} />
         </span>
       </div>
       {job.status === 'running' && (
-        <progress max={maxPages} value={job.stats?.pagesFetched ?? 0} aria-label={`Reading ${url}`} />
+        <progress max={maxPages} value={job.stats?.pagesFetched ?? 0} aria-label={`Reading ${name}`} />
       )}
       <div class="row">
         <p class="soft">
           {progressOf(job)}
-          {!isOver(job) && `, at most ${maxPages}, ${depths[maxDepth]?.label.toLowerCase() ?? ''}`}
+          {!isOver(job) && fileName === null && `, at most ${maxPages}, ${depths[maxDepth]?.label.toLowerCase() ?? ''}`}
         </p>
-        {isOver(job) && hasRole('admin') && (
-          <Button small kind="quiet" aria-label={`Read again: ${url}`} onClick={() => void again()}>
+        {job.status === 'failed' && hasRole('admin') && (
+          <Button small aria-label={`Resume: ${name}`} onClick={() => void ask(`/kb/jobs/${job.id}/resume`)}>
+            Resume
+          </Button>
+        )}
+        {isOver(job) && fileName === null && hasRole('admin') && (
+          <Button
+            small
+            kind="quiet"
+            aria-label={`Read again: ${name}`}
+            onClick={() => void ask('/kb/ingest/url', { url, maxPages, maxDepth })}
+          >
             Read again
           </Button>
         )}
         {!isOver(job) && hasRole('admin') && (
-          <Button small kind="quiet" aria-label={`Cancel: ${url}`} onClick={() => void cancel()}>
+          <Button
+            small
+            kind="quiet"
+            aria-label={`Cancel: ${name}`}
+            onClick={() => void ask(`/kb/jobs/${job.id}/cancel`)}
+          >
             Cancel
           </Button>
         )}
@@ -185,7 +236,7 @@ function Job({ job }: { readonly job: KbJob }): JSX.Element {
           <ul>
             {skipped.map((one) => (
               <li key={one.url} class="soft">
-                <OutLink url={one.url} /> {one.reason}
+                {URL.canParse(one.url) ? <OutLink url={one.url} /> : one.url} {one.reason}
               </li>
             ))}
           </ul>

@@ -93,7 +93,7 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
 
 function Row({ document, onRemove }: { readonly document: KbDocument; readonly onRemove: () => void }): JSX.Element {
   const [busy, setBusy] = useState(false);
-  const { title, sourceUrl, sourceType, articleId, byteSize, embeddingModel, ingestedAt } = document;
+  const { title, sourceUrl, sourceType, fileName, articleId, byteSize, embeddingModel, ingestedAt } = document;
   const adopt = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -113,6 +113,7 @@ function Row({ document, onRemove }: { readonly document: KbDocument; readonly o
             <OutLink url={sourceUrl} />
           </small>
         )}
+        {fileName !== null && fileName !== title && <small>{fileName}</small>}
         {embeddingModel === null && <Badge>Not searchable yet</Badge>}
       </td>
       <td class="number">{sizeOf(byteSize)}</td>
@@ -140,7 +141,7 @@ function Row({ document, onRemove }: { readonly document: KbDocument; readonly o
             </Button>
           )
         )}
-        {sourceType === 'url' && hasRole('admin') && (
+        {sourceType !== 'article' && hasRole('admin') && (
           <IconButton small icon="trash" label={`Delete ${title}`} onClick={onRemove} />
         )}
       </td>

@@ -12,12 +12,17 @@ import { ArticleReader } from './article-reader.tsx';
 import { Articles } from './articles.tsx';
 import { Crawls } from './crawls.tsx';
 import { type DocumentList, Documents } from './documents.tsx';
+import { HelpCentre } from './help-centre.tsx';
+import { Models } from './models.tsx';
 import { Retrieval } from './retrieval.tsx';
+import { Threshold } from './threshold.tsx';
 
 const tabs = [
   { name: '', label: 'Pages' },
   { name: 'articles', label: 'Articles' },
+  { name: 'help', label: 'Help centre' },
   { name: 'try', label: 'Try it' },
+  { name: 'search', label: 'Search' },
 ] as const;
 
 /** Everyone can read it, only admins can change it. `item` is an article's id, or `new`. */
@@ -39,7 +44,17 @@ export function Knowledge({ item }: SectionProps): JSX.Element {
           isCurrent: tab === name,
         }))}
       />
-      {tab === 'articles' ? <Articles /> : tab === 'try' ? <Retrieval /> : <Pages />}
+      {tab === 'articles' ? (
+        <Articles />
+      ) : tab === 'help' ? (
+        <HelpCentre />
+      ) : tab === 'try' ? (
+        <Retrieval />
+      ) : tab === 'search' ? (
+        <SearchSettings />
+      ) : (
+        <Pages />
+      )}
     </Section>
   );
 }
@@ -50,6 +65,15 @@ function Pages(): JSX.Element {
     <>
       <Crawls onRead={list.reload} />
       <Documents list={list} />
+    </>
+  );
+}
+
+function SearchSettings(): JSX.Element {
+  return (
+    <>
+      <Models />
+      <Threshold />
     </>
   );
 }

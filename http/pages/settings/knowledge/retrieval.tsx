@@ -15,6 +15,7 @@ const counts = ['3', '5', '10', '20'].map((value) => ({ value, label: value }));
 interface Found {
   readonly query: string;
   readonly chunks: readonly KbChunk[];
+  readonly threshold: number;
   readonly queryEmbedTimeMs: number;
   readonly searchTimeMs: number;
 }
@@ -31,7 +32,7 @@ export function Retrieval(): JSX.Element {
     <Part
       id="retrieval"
       title="Try a question"
-      intro="See which passages are closest in meaning. 1 means the same, 0 means unrelated."
+      intro="See which passages are found, and how likely each answers the question."
     >
       <Form
         form={form}
@@ -69,6 +70,7 @@ export function Retrieval(): JSX.Element {
         {found !== undefined && found.chunks.length > 0 && (
           <p class="soft">
             {found.chunks.length} for “{found.query}”, in {found.queryEmbedTimeMs + found.searchTimeMs} ms
+            {found.chunks.every(({ score }) => score < found.threshold) && '. Probably none of them answers it.'}
           </p>
         )}
       </div>
@@ -77,13 +79,13 @@ export function Retrieval(): JSX.Element {
           {found.chunks.map((chunk) => (
             <li key={chunk.chunkId}>
               <div class="row">
-                <Badge kind={chunk.score >= 0.5 ? 'good' : undefined}>{chunk.score.toFixed(2)}</Badge>
-                <strong>{chunk.title}</strong>
+                <Badge kind={chunk.score >= found.threshold ? 'good' : undefined}>
+                  {Math.round(chunk.score * 100)} %
+                </Badge>
+                <strong>{[chunk.title, ...chunk.headings].join(' › ')}</strong>
               </div>
               <p class="kb-passage">{chunk.text}</p>
-              <small class="soft">
-                {chunk.sourceUrl === null ? 'Your article' : <OutLink url={chunk.sourceUrl} />}
-              </small>
+              <small class="soft">{chunk.url === null ? sourceOf(chunk) : <OutLink url={chunk.url} />}</small>
             </li>
           ))}
         </ol>
@@ -91,3 +93,5 @@ export function Retrieval(): JSX.Element {
     </Part>
   );
 }
+
+const sourceOf = ({ articleId }: KbChunk): string => (articleId === null ? 'Your file' : 'Your article');

@@ -12,9 +12,23 @@ import { type ArticleDraft, draftOf, forgetDraft, isChanged, keepDraft } from '.
 
 export const articlesPath = '/settings/knowledge?tab=articles';
 
+/** As in its fields; empty for none. */
 export interface ArticleText {
   readonly title: string;
   readonly body: string;
+  readonly collection: string;
+  readonly language: string;
+  readonly slug: string;
+}
+
+function textOf(article: Article | undefined): ArticleText {
+  return {
+    title: article?.title ?? '',
+    body: article?.body ?? '',
+    collection: article?.collection ?? '',
+    language: article?.language ?? '',
+    slug: article?.slug ?? '',
+  };
 }
 
 export interface ArticleEditing {
@@ -36,9 +50,7 @@ export interface ArticleEditing {
 
 export function useArticle(stored: Article | undefined): ArticleEditing {
   const key = stored?.id ?? 'new';
-  const [start] = useState<ArticleDraft>(
-    () => draftOf(key) ?? { title: stored?.title ?? '', body: stored?.body ?? '', base: stored },
-  );
+  const [start] = useState<ArticleDraft>(() => draftOf(key) ?? { ...textOf(stored), base: stored });
   const [base, setBase] = useState(start.base);
   const [conflict, setConflict] = useState<Article | undefined>(undefined);
   const wanted = useRef<Article['status']>(start.base?.status ?? 'draft');
@@ -47,7 +59,7 @@ export function useArticle(stored: Article | undefined): ArticleEditing {
     forgetDraft(key);
     setConflict(undefined);
     setBase(article);
-    form.reset({ title: article.title, body: article.body });
+    form.reset(textOf(article));
   };
   const save = async (text: ArticleText, over: Article | undefined): Promise<void> => {
     try {
@@ -63,10 +75,11 @@ export function useArticle(stored: Article | undefined): ArticleEditing {
       setConflict(await call<Article>('GET', `/kb/articles/${over.id}`));
     }
   };
-  const form = useForm<ArticleText>({ title: start.title, body: start.body }, (text) => save(text, base));
-  const { title, body } = form.values;
-  const isEdited = isChanged({ title, body, base });
-  useEffect(() => keepDraft(key, { title, body, base }), [key, title, body, base]);
+  const { base: _, ...startText } = start;
+  const form = useForm<ArticleText>(startText, (text) => save(text, base));
+  const { values } = form;
+  const isEdited = isChanged({ ...values, base });
+  useEffect(() => keepDraft(key, { ...values, base }), [key, values, base]);
 
   return {
     form,
@@ -75,8 +88,8 @@ export function useArticle(stored: Article | undefined): ArticleEditing {
     hasOldDraft: draftOf(key) !== undefined && start.base !== undefined && isChanged(start) && isEdited,
     conflict,
     wanted,
-    restore: () => form.reset({ title: base?.title ?? '', body: base?.body ?? '' }),
-    keepMine: () => save({ title, body }, conflict),
+    restore: () => form.reset(textOf(base)),
+    keepMine: () => save(values, conflict),
     takeTheirs: show,
     remove: async (article) => {
       await call('DELETE', `/kb/articles/${article.id}`);
@@ -87,11 +100,18 @@ export function useArticle(stored: Article | undefined): ArticleEditing {
   };
 }
 
-/** Creates it, or saves it over that version. */
-function send({ title, body }: ArticleText, over: Article | undefined, status: Article['status']): Promise<Article> {
+/** Creates it, or saves it over that version. Without an address it gets one from its title. */
+function send(text: ArticleText, over: Article | undefined, status: Article['status']): Promise<Article> {
+  const { title, body: written, slug } = text;
+  const body = {
+    title,
+    body: written,
+    status,
+    collection: text.collection.trim() === '' ? null : text.collection,
+    language: text.language === '' ? null : text.language,
+    ...(slug.trim() === '' ? {} : { slug: slug.trim() }),
+  };
   return over === undefined
-    ? call<Article>('POST', '/kb/articles', { body: { title, body, status } })
-    : call<Article>('PATCH', `/kb/articles/${over.id}`, {
-        body: { expectedVersion: over.version, title, body, status },
-      });
+    ? call<Article>('POST', '/kb/articles', { body })
+    : call<Article>('PATCH', `/kb/articles/${over.id}`, { body: { ...body, expectedVersion: over.version } });
 }

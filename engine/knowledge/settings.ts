@@ -1,0 +1,123 @@
+// Settings of the knowledge base: the score from which a chunk counts as an answer, the help centre, and the embedding
+// model.
+
+import { findKbArticle } from '../../store/knowledge/articles.ts';
+import { findKbBase } from '../../store/knowledge/chunks.ts';
+import { countEmbeddedBy } from '../../store/knowledge/documents.ts';
+import { command } from '../runtime/command.ts';
+import type { View } from '../runtime/context.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { auditChange } from '../workspace/audit.ts';
+import { hasFeature } from '../workspace/entitlements.ts';
+import { putWorkspace, theWorkspace } from '../workspace/workspace.ts';
+import { requestEmbedding } from './knowledge.ts';
+
+export interface KbSettings {
+  /** The score from which a chunk counts as an answer, 0 to 1. */
+  readonly threshold: number;
+  /** Whether published articles are shown to everyone. */
+  readonly helpCentre: boolean;
+  readonly helpCentreUrl: string;
+}
+
+export function kbSettings(view: Pick<View, 'state' | 'settings'>): KbSettings {
+  const { answerThreshold, helpCentre } = theWorkspace(view).settings;
+  return { threshold: answerThreshold, helpCentre, helpCentreUrl: helpCentreUrl(view) };
+}
+
+/** Whether anyone may read published articles. */
+export function isHelpCentreOpen(view: Pick<View, 'state'>): boolean {
+  return theWorkspace(view).settings.helpCentre && hasFeature(view, 'knowledge_base');
+}
+
+/** An article's page in the help centre; null if it has none. */
+export function articleUrl(view: Pick<View, 'db' | 'state' | 'settings'>, articleId: string): string | null {
+  const article = isHelpCentreOpen(view) ? findKbArticle(view.db, articleId) : undefined;
+  return article?.status === 'published' ? `${helpCentreUrl(view)}/${pathOf(article)}` : null;
+}
+
+/** Below the help centre. */
+export function pathOf({ slug, language }: { readonly slug: string; readonly language: string | null }): string {
+  return `${encodeURIComponent(slug)}${language === null ? '' : `?lang=${encodeURIComponent(language)}`}`;
+}
+
+function helpCentreUrl(view: Pick<View, 'state' | 'settings'>): string {
+  return `${view.settings.baseUrl}/help/${theWorkspace(view).subdomain}`;
+}
+
+/** Refuses admin_required. */
+export const changeKbSettings = command(
+  'kb.changeSettings',
+  (ctx, changes: { threshold?: number | undefined; helpCentre?: boolean | undefined }): KbSettings => {
+    requireAdmin(ctx);
+    const before = kbSettings(ctx);
+    const workspace = theWorkspace(ctx);
+    const answerThreshold = changes.threshold ?? before.threshold;
+    const helpCentre = changes.helpCentre ?? before.helpCentre;
+    putWorkspace(ctx, { ...workspace, settings: { ...workspace.settings, answerThreshold, helpCentre } });
+    const after = kbSettings(ctx);
+    auditChange(ctx, {
+      action: 'workspace.updated',
+      targetKind: 'workspace',
+      targetId: ctx.workspaceId,
+      before: { knowledge: before },
+      after: { knowledge: after },
+    });
+    return after;
+  },
+);
+
+/** Which model searches now, and how far the change to another one is. */
+export interface ModelChange {
+  /** Of the vectors that are searched; undefined before the first document. */
+  readonly searched: string | undefined;
+  /** The name of the chosen model; null for the service's. */
+  readonly chosen: string | null;
+  readonly problem: string | null;
+  readonly documents: number;
+  /** By the model that `wanted` names. */
+  readonly embedded: number;
+}
+
+export function modelChange(view: Pick<View, 'state' | 'db'>, wanted: string): ModelChange {
+  const { embeddingModel, embeddingProblem } = theWorkspace(view).settings;
+  const { total, embedded } = countEmbeddedBy(view.db, wanted);
+  return {
+    searched: findKbBase(view.db)?.model,
+    chosen: embeddingModel,
+    problem: embeddingProblem,
+    documents: total,
+    embedded,
+  };
+}
+
+/** Everything is embedded again in the background; until then the former vectors are searched. Refuses admin_required. */
+export const chooseKbModel = command('kb.chooseKbModel', (ctx, { name }: { name: string }): void => {
+  requireAdmin(ctx);
+  const workspace = theWorkspace(ctx);
+  const settings = { ...workspace.settings, embeddingModel: name, embeddingProblem: null };
+  putWorkspace(ctx, { ...workspace, settings });
+  auditChange(ctx, {
+    action: 'workspace.updated',
+    targetKind: 'workspace',
+    targetId: ctx.workspaceId,
+    before: { knowledge: { model: workspace.settings.embeddingModel } },
+    after: { knowledge: { model: name } },
+  });
+  requestEmbedding(ctx);
+});
+
+/** The chosen model could not embed the documents: the one that is searched stays. */
+export const giveUpModel = command(
+  'kb.giveUpModel',
+  (ctx, { name, searched }: { name: string; searched: string | null }): void => {
+    const workspace = theWorkspace(ctx);
+    if (workspace.settings.embeddingModel !== name) return;
+    const settings = {
+      ...workspace.settings,
+      embeddingModel: searched,
+      embeddingProblem: `${name} could not embed the documents, so the former model stays in use.`,
+    };
+    putWorkspace(ctx, { ...workspace, settings });
+  },
+);
