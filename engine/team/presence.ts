@@ -106,7 +106,8 @@ export function isSignedOut(agent: AgentRecord): boolean {
 export const comeBack = command('agent.comeBack', (ctx, params: { agentId: string }): void => {
   const agent = theRoster(ctx).agents.get(params.agentId);
   if (agent === undefined || !isSignedOut(agent)) return;
-  putAgent(ctx, { ...agent, status: 'available' });
+  // Like one who has just joined, it is not gone before its first socket.
+  putAgent(ctx, { ...agent, status: 'available', goneAt: null });
   drainQueue(ctx);
 });
 

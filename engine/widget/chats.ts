@@ -3,7 +3,7 @@
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { findCurrentConversation, newestConversationsOfVisitor } from '../../store/conversations/conversations.ts';
 import { findMessage, lastAgentIn, type MessageRecord } from '../../store/conversations/messages.ts';
-import type { CustomerConversation } from '../../store/conversations/records.ts';
+import type { CustomerConversation, MessageView } from '../../store/conversations/records.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
 import { type AttachmentInput, filesOf } from '../conversations/attachments.ts';
 import {
@@ -16,23 +16,24 @@ import { customerConversation } from '../conversations/customer-view.ts';
 import {
   appendMessage,
   appendServiceLine,
+  listMessagesForCustomer,
   type MessageDraft,
   type MessageList,
-  type MessageView,
   markReadBy,
   messageView,
-  readMessages,
 } from '../conversations/messages.ts';
 import { routeChat } from '../conversations/routing.ts';
 import { reopenForCustomer } from '../conversations/status.ts';
 import { countChat } from '../customers/visitor-bounds.ts';
-import { callingVisitor, visitorKind } from '../customers/visitors.ts';
+import { callingVisitor, seeVisitor, visitorKind } from '../customers/visitors.ts';
 import { refuse } from '../errors.ts';
 import { noteStartedChat } from '../growth/campaigns.ts';
+import { isBlank } from '../lines.ts';
 import { requireText } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
+import { noteMoment } from './presence.ts';
 
 export interface StartedChat {
   readonly conversation: CustomerConversation;
@@ -58,11 +59,12 @@ export const startChat = command(
     const sent = sentBefore(ctx, visitor, params.messageId, ({ channel }) => channel === 'chat');
     if (sent !== undefined)
       return {
-        conversation: customerConversation(requireOwnConversation(ctx, sent.conversationId).conversation),
+        conversation: ownView(ctx, requireOwnConversation(ctx, sent.conversationId).conversation),
         message: messageView(sent),
       };
     const { siteId, id: visitorId, contactId } = visitor;
     countChat(ctx, { visitorId, network: params.network });
+    seeVisitor(ctx, visitor);
     const added = addConversation(
       ctx,
       newConversation(ctx, {
@@ -78,7 +80,8 @@ export const startChat = command(
         ? added
         : noteCampaign(ctx, added, { campaignId: params.campaignId, visitorId: visitor.id });
     const { message, conversation: begun } = appendMessage(ctx, conversation, customerMessage(ctx, visitor, params));
-    return { conversation: customerConversation(routeChat(ctx, begun)), message: messageView(message) };
+    if (!visitor.isOnline) noteMoment(ctx, visitor.id);
+    return { conversation: ownView(ctx, routeChat(ctx, begun)), message: messageView(message) };
   },
 );
 
@@ -93,7 +96,9 @@ export const writeAsCustomer = command(
     requireText(params.body);
     const sent = sentBefore(ctx, visitor, params.messageId, ({ id }) => id === conversation.id);
     if (sent !== undefined) return messageView(sent);
-    const reopened = reopenForCustomer(ctx, conversation);
+    seeVisitor(ctx, visitor);
+    if (!visitor.isOnline) noteMoment(ctx, visitor.id);
+    const reopened = reopenForCustomer(ctx, ctx.state(conversationKind, conversation.id) ?? conversation);
     const { message } = appendMessage(ctx, reopened, customerMessage(ctx, visitor, params));
     return messageView(message);
   },
@@ -114,10 +119,10 @@ export const rateConversation = command(
       refuse('semantic_error', { message: 'This workspace does not ask for ratings.' });
     const rated = changeConversation(ctx, conversation, {
       rating: params.rating,
-      ratingComment: params.comment ?? null,
+      ratingComment: params.comment === undefined || isBlank(params.comment) ? null : params.comment,
       ratedAgentId: lastAgentIn(ctx.db, conversation.id) ?? conversation.assignedAgentId,
     });
-    return { conversation: customerConversation(rated) };
+    return { conversation: ownView(ctx, rated) };
   },
 );
 
@@ -126,7 +131,7 @@ export const readAsCustomer = command(
   'widget.read',
   (ctx, params: { conversationId: string }): { conversation: CustomerConversation } => {
     const { conversation } = requireOwnConversation(ctx, params.conversationId);
-    return { conversation: customerConversation(markReadBy(ctx, conversation, 'customer')) };
+    return { conversation: ownView(ctx, markReadBy(ctx, conversation, 'customer')) };
   },
 );
 
@@ -135,7 +140,7 @@ export function listOwnMessages(
   page: { conversationId: string; before: string | undefined; limit: number },
 ): MessageList {
   requireOwnConversation(view, page.conversationId);
-  return readMessages(view, { ...page, withSystem: false });
+  return listMessagesForCustomer(view, page);
 }
 
 /**
@@ -145,13 +150,17 @@ export function currentChat(view: View, visitorId: string): CustomerConversation
   const conversation = findCurrentConversation(view.db, visitorId, 'chat');
   if (conversation === undefined) return null;
   const isBlocked = view.state(visitorKind, visitorId)?.blockedAt !== null;
-  return isBlocked ? { ...customerConversation(conversation), preview: null } : customerConversation(conversation);
+  return isBlocked ? { ...ownView(view, conversation), preview: null } : ownView(view, conversation);
+}
+
+function ownView(view: Pick<View, 'caller'>, conversation: ConversationRecord): CustomerConversation {
+  return customerConversation(conversation, { mailPreview: conversation.mailPreview, caller: view.caller });
 }
 
 /** The visitor's chats, newest first. */
 export function listOwnChats(view: View, limit: number): readonly CustomerConversation[] {
   return newestConversationsOfVisitor(view.db, { visitorId: callingVisitor(view).id, channel: 'chat', limit }).map(
-    customerConversation,
+    (conversation) => ownView(view, conversation),
   );
 }
 

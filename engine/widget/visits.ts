@@ -1,7 +1,9 @@
 // Visits: a customer's browser opens a session and views pages, before any message. Every page may complete goals, and
 // the reply lists the campaigns that may be shown on it. Decisions 4.12.
 
-import { insertVisitor, setVisitorNetwork, type VisitorRecord } from '../../store/customers/visitors.ts';
+import { findVisitorViewedAt, setVisitorViewed } from '../../store/customers/visitor-presence.ts';
+import { setVisitorNetwork, type VisitorRecord } from '../../store/customers/visitors.ts';
+import { insertVisitor } from '../../store/customers/writes.ts';
 import { findVisitStart, putVisitStart } from '../../store/growth/campaigns.ts';
 import { findSiteByEmbedId } from '../../store/workspace/sites.ts';
 import { blockedFrom, countVisitor } from '../customers/visitor-bounds.ts';
@@ -10,6 +12,7 @@ import {
   callingVisitor,
   identifyHonestly,
   newVisitor,
+  proveEmail,
   putVisitor,
   visitorKind,
 } from '../customers/visitors.ts';
@@ -19,23 +22,23 @@ import { type CampaignOffer, campaignsFor } from '../growth/campaigns.ts';
 import { completeGoals } from '../growth/goals.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
+import { noteSeen } from '../workspace/site-sightings.ts';
+import { chatAudience } from './presence.ts';
 
-/**
- * After this much inactivity, the next activity starts a new visit, which is the session that a campaign's frequency
- * refers to.
- */
+/** After this time without a page view, the next one starts a new visit, which a campaign's frequency refers to. */
 const visitGapMs = 30 * 60_000;
-
-/** Pages and presence are for agents who answer chats. */
-const chatAudience = { kind: 'channel', channel: 'chat' } as const;
 
 export interface SessionParams {
   readonly embedId: string;
   /** From a token that the edge verified; undefined starts a new visitor. */
   readonly visitorId: string | undefined;
   readonly url: string;
+  /** The host of the page; undefined for the service's own, and for a caller that is no browser. */
+  readonly host?: string | undefined;
   readonly name?: string | undefined;
   readonly email?: string | undefined;
+  /** Of the address that the caller proved, by a link from a mail or the site's signature. */
+  readonly emailHash?: string | undefined;
   readonly ip: string | null;
   /** The network that addresses are counted by (http/limits/network-address.ts). */
   readonly network: string;
@@ -60,6 +63,7 @@ export interface LoadedPage {
  */
 export const openSession = command('widget.openSession', (ctx, params: SessionParams): LoadedPage => {
   const site = findSiteByEmbedId(ctx.db, params.embedId) ?? refuse('not_found');
+  if (params.host !== undefined) noteSeen(ctx, site, params.host);
   const known = params.visitorId === undefined ? undefined : ctx.state(visitorKind, params.visitorId);
   const returning = known?.siteId === site.id ? known : undefined;
   const blocked = returning === undefined ? blockedFrom(ctx, params) : undefined;
@@ -79,13 +83,14 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
   }
   if (params.ownNetwork !== null) setVisitorNetwork(ctx.db, visitor.id, params.ownNetwork);
   if (blocked !== undefined) auditSharedBlock(ctx, visitor, blocked);
-  noteVisit(ctx, visitor.id, returning?.lastSeenAt);
+  noteVisit(ctx, visitor.id);
   // A blocked visitor cannot change its details here either.
   const named = identifyHonestly(
     ctx,
     visitor,
     visitor.blockedAt === null ? { name: params.name, email: params.email } : {},
   );
+  if (params.emailHash !== undefined && named.blockedAt === null) proveEmail(ctx, named, params.emailHash);
   emit(ctx, { type: 'visitor.online', audience: chatAudience, data: { visitor: named } });
   return loadPage(ctx, named, params.url);
 });
@@ -93,7 +98,7 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
 /** Refuses forbidden if blocked. */
 export const viewPage = command('widget.viewPage', (ctx, params: { url: string }): LoadedPage => {
   const visitor = callingVisitor(ctx);
-  noteVisit(ctx, visitor.id, visitor.lastSeenAt);
+  noteVisit(ctx, visitor.id);
   const seen: VisitorRecord = { ...visitor, currentPageUrl: params.url, lastSeenAt: ctx.at };
   putVisitor(ctx, seen);
   emit(ctx, { type: 'visitor.page_viewed', audience: chatAudience, data: { visitor: seen } });
@@ -107,10 +112,12 @@ function loadPage(ctx: Context, visitor: VisitorRecord, url: string): LoadedPage
   return { visitor, campaigns: campaignsFor(ctx, visitor, url) };
 }
 
-function noteVisit(ctx: Context, visitorId: string, lastSeenAt: string | undefined): void {
+function noteVisit(ctx: Context, visitorId: string): void {
+  const viewedAt = findVisitorViewedAt(ctx.db, visitorId);
   const isSame =
-    lastSeenAt !== undefined &&
-    ctx.nowMs - Date.parse(lastSeenAt) < visitGapMs &&
+    viewedAt !== undefined &&
+    ctx.nowMs - Date.parse(viewedAt) < visitGapMs &&
     findVisitStart(ctx.db, visitorId) !== undefined;
   if (!isSame) putVisitStart(ctx.db, visitorId, ctx.at);
+  setVisitorViewed(ctx.db, visitorId, ctx.at);
 }

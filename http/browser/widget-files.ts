@@ -11,15 +11,15 @@ export interface WidgetFiles {
   app(): Promise<CompressedFile>;
 }
 
-const source = new URL('../widget/', import.meta.url);
+const source = 'http/widget';
 
 export function createWidgetFiles(bundle: Bundle): WidgetFiles {
   let made: Promise<{ install: CompressedFile; app: CompressedFile }> | undefined;
 
   async function make(): Promise<{ install: CompressedFile; app: CompressedFile }> {
-    const app = compressFile(await bundle({ entry: new URL('app.ts', source), as: 'module' }));
+    const app = compressFile(await bundle({ entry: `${source}/app.ts`, as: 'module' }));
     const install = compressFile(
-      await bundle({ entry: new URL('install.ts', source), as: 'script', texts: { appPath: appPath(app.hash) } }),
+      await bundle({ entry: `${source}/install.ts`, as: 'script', texts: { appPath: appPath(app.hash) } }),
     );
     return { install, app };
   }

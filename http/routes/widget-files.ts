@@ -28,7 +28,7 @@ export const widgetFileRoutes = [
       'Optional attributes: `data-locale` (default: ' +
       'the page\'s language) and `data-consent="required"` (nothing is loaded, ' +
       'sent or stored before `Switchboard.start()`). ' +
-      'It defines one global, `Switchboard`, with `start()`, `open()`, `close()` and `identify({name, email})`.',
+      'It defines one global, `Switchboard`, with `start()`, `open()`, `close()` and `identify({name, email, signature})`.',
     access: { kind: 'public' },
     anyHeaders: true,
     reply: { status: 200, schema: null, contentType: 'text/javascript' },

@@ -1,12 +1,14 @@
 // The customer's side: the routes that the widget calls, with a visitor token after the first call. Decisions 4.12.
 
-import Type from 'typebox';
-import { identifySelf, visitorSelf } from '../../engine/customers/visitors.ts';
-import { workspaceIdIn } from '../../engine/directory/compact-ids.ts';
-import { refuse } from '../../engine/errors.ts';
+import Type, { type Static } from 'typebox';
+import { callingVisitor, identifySelf, visitorSelf } from '../../engine/customers/visitors.ts';
+import { emailHashOf, workspaceIdIn } from '../../engine/directory/compact-ids.ts';
+import { refuse, refuseField } from '../../engine/errors.ts';
 import { noteCampaignEvent } from '../../engine/growth/campaigns.ts';
-import { systemCaller } from '../../engine/runtime/caller.ts';
+import { type Actor, systemCaller } from '../../engine/runtime/caller.ts';
+import type { Engine } from '../../engine/runtime/engine.ts';
 import { leaveTicket } from '../../engine/tickets/tickets.ts';
+import { availabilityOf, ownAvailability } from '../../engine/widget/availability.ts';
 import {
   currentChat,
   listOwnChats,
@@ -16,17 +18,19 @@ import {
   startChat,
   writeAsCustomer,
 } from '../../engine/widget/chats.ts';
+import { facesOf } from '../../engine/widget/faces.ts';
+import { isAskingNews, noteAsking } from '../../engine/widget/presence.ts';
 import { openSession, viewPage } from '../../engine/widget/visits.ts';
 import { hasFeature } from '../../engine/workspace/entitlements.ts';
-import { siteHours } from '../../engine/workspace/office-hours.ts';
-import { requireSite } from '../../engine/workspace/sites.ts';
+import { hostOfOrigin, isNews, noteRefused } from '../../engine/workspace/site-sightings.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
-import { findSiteByEmbedId } from '../../store/workspace/sites.ts';
+import { findSiteByEmbedId, type SiteRecord } from '../../store/workspace/sites.ts';
 import { networkOf, publicNetworkOf } from '../limits/network-address.ts';
 import { defaultLimit, parseTime } from '../pipeline/cursor.ts';
-import { mayUseSite } from '../pipeline/own-origin.ts';
+import { isOwnOrigin, mayUseSite } from '../pipeline/own-origin.ts';
 import { route } from '../route.ts';
 import {
+  AvailabilityState,
   CampaignContent,
   CampaignFrequency,
   CustomerConversation,
@@ -35,12 +39,16 @@ import {
   Message,
   MessageList,
   MessageQuery,
+  NextOpenAt,
   nullable,
   PageUrl,
   RepeatableMessageInput,
+  ReplyTimeSeconds,
   said,
   VisitorSelf,
 } from '../schemas/shared.ts';
+import type { Services } from '../services.ts';
+import type { Identity } from '../signed/identity.ts';
 import { withKeys } from '../signed/upload-links.ts';
 
 /** As a page passes it: text that is not a single line is made one. */
@@ -51,7 +59,36 @@ const WidgetSite = Type.Object({
   primaryColor: Type.String(),
   launcherPosition: Type.Enum(['right', 'left']),
   welcomeMessage: Type.String(),
+  onlineMessage: Type.String(),
+  awayMessage: Type.String(),
+  closedMessage: Type.String(),
+  theme: Type.Enum(['auto', 'light', 'dark']),
+  logoUrl: nullable(Type.String()),
+  launcherSidePx: Type.Integer(),
+  launcherBottomPx: Type.Integer(),
+  hiddenOnPhones: Type.Boolean(),
 });
+
+function forWidget(site: SiteRecord): Static<typeof WidgetSite> {
+  const { embedId, name, primaryColor, launcherPosition, launcherSidePx, launcherBottomPx, hiddenOnPhones } = site;
+  const { welcomeMessage, onlineMessage, awayMessage, closedMessage, theme, logoUrl } = site;
+  return {
+    embedId,
+    name,
+    primaryColor,
+    launcherPosition,
+    welcomeMessage,
+    onlineMessage,
+    awayMessage,
+    closedMessage,
+    theme,
+    logoUrl,
+    launcherSidePx,
+    launcherBottomPx,
+    hiddenOnPhones,
+  };
+}
+
 const Campaigns = Type.Array(
   Type.Object({
     id: Id,
@@ -74,6 +111,11 @@ const ById = Type.Object({ conversationId: Id });
 const sessionsPerMinute = 600;
 /** Per network: more than an office of customers sends. */
 const ticketsPerMinute = 20;
+/** Proves the address: such a visitor's token also shows what it wrote by mail. */
+const Signature = Type.String({
+  maxLength: 64,
+  description: "HMAC-SHA256 of `email` under the site's `identitySecret`, in hexadecimal, made by the site's server.",
+});
 /** More than a customer reads. */
 const maxChats = 20;
 
@@ -95,6 +137,15 @@ export const widgetRoutes = [
     body: Type.Object({
       siteId: Type.String({ minLength: 1, maxLength: 100, description: 'The `embedId` of the install snippet.' }),
       visitorToken: Type.Optional(Type.String({ maxLength: 200 })),
+      proof: Type.Optional(
+        Type.String({
+          maxLength: 300,
+          description:
+            "From a mail's link `/c/{token}`: opens the session of the visitor that the mail was for. " +
+            'The new `visitorToken` also shows what came from its address by mail.',
+        }),
+      ),
+      signature: Type.Optional(Signature),
       url: PageUrl,
       name: Type.Optional(PersonName),
       email: Type.Optional(Email),
@@ -106,11 +157,9 @@ export const widgetRoutes = [
         visitorToken: Type.String(),
         site: WidgetSite,
         officeHoursOpen: Type.Boolean(),
-        nextOpenAt: nullable(
-          Type.String({
-            description: 'When an agent is next available; null while it is open, or if unknown.',
-          }),
-        ),
+        availability: AvailabilityState,
+        replyTimeSeconds: ReplyTimeSeconds,
+        nextOpenAt: NextOpenAt,
         takesTickets: Type.Boolean({ description: 'Whether visitors can leave a question that is answered by mail.' }),
         seq: Type.Integer({ description: 'Connect a socket with this value as `since` to receive every later event.' }),
         csatEnabled: Type.Boolean({ description: 'Whether ratings are enabled.' }),
@@ -120,7 +169,7 @@ export const widgetRoutes = [
     },
     refusals: ['forbidden'],
     async run({ body, ip, headers, userAgent, origin }, services) {
-      const { engine, visitorTokens, visitorPlaces } = services;
+      const { engine, visitorTokens, visitorPlaces, replyTimes } = services;
       const place = visitorPlaces.placeOf({ ip, headers });
       const workspaceId = workspaceIdIn(body.siteId);
       if (workspaceId !== undefined) await engine.whenOpen(workspaceId);
@@ -128,16 +177,23 @@ export const widgetRoutes = [
       const site = workspace === undefined ? undefined : findSiteByEmbedId(workspace.db, body.siteId);
       if (workspaceId === undefined || workspace === undefined || site === undefined)
         refuse('not_found', { message: 'There is no site with this id.' });
-      if (!mayUseSite(site, origin, services.config))
+      const host = hostOfOrigin(origin);
+      if (!mayUseSite(site, origin, services.config)) {
+        if (host !== undefined && isNews(site, host, services.clock.now()))
+          await engine.execute(noteRefused, { workspaceId, caller: systemCaller, params: { siteId: site.id, host } });
         refuse('forbidden', { message: 'This origin is not allowed for the site.' });
-      const named = body.visitorToken === undefined ? undefined : visitorTokens.verify(body.visitorToken);
+      }
+      const isTried = isOwnOrigin(origin, services.config.baseUrl);
+      const { visitorId, emailHash } = askerOf(services, { workspaceId, siteId: site.id, body });
       const { visitor, campaigns } = await engine.execute(openSession, {
         workspaceId,
         caller: systemCaller,
         params: {
           embedId: body.siteId,
-          visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined,
+          visitorId,
+          emailHash,
           url: body.url,
+          host: isTried ? undefined : host,
           name: body.name,
           email: body.email,
           ip,
@@ -147,28 +203,52 @@ export const widgetRoutes = [
           userAgent,
         },
       });
+      const replyTimeSeconds = await replyTimes.of(workspaceId, site.id);
       // The email given now may have blocked the visitor while it has a socket open.
       if (visitor.blockedAt !== null) services.dropVisitor(workspaceId, visitor.id);
-      const view = workspace.view({ kind: 'visitor', visitorId: visitor.id });
-      const { officeHoursOpen, nextChange } = siteHours(view, requireSite(view, site.id));
+      // A proof is that of one visitor.
+      const isOthers = visitorId !== undefined && visitorId !== visitor.id;
+      const proved = { visitorId: visitor.id, emailHash: isOthers ? undefined : emailHash };
+      const view = workspace.view({ kind: 'visitor', visitorId: visitor.id, provedEmailHash: proved.emailHash });
+      const { availability, nextOpenAt } = availabilityOf(view, site);
       return {
         visitor: visitorSelf(visitor),
-        visitorToken: visitorTokens.issue(workspaceId, visitor.id),
-        site: {
-          embedId: site.embedId,
-          name: site.name,
-          primaryColor: site.primaryColor,
-          launcherPosition: site.launcherPosition,
-          welcomeMessage: site.welcomeMessage,
-        },
-        officeHoursOpen,
-        nextOpenAt: officeHoursOpen ? null : nextChange,
+        visitorToken: visitorTokens.issue({ workspaceId, ...proved }),
+        site: forWidget(site),
+        officeHoursOpen: availability !== 'closed',
+        availability,
+        replyTimeSeconds,
+        nextOpenAt,
         takesTickets: hasFeature(view, 'tickets'),
         seq: workspace.publishedSeq,
         csatEnabled: theWorkspace(view).settings.csatEnabled,
         conversation: currentChat(view, visitor.id),
-        campaigns,
+        // Nothing interrupts who tries the widget out.
+        campaigns: isTried ? [] : campaigns,
       };
+    },
+  }),
+
+  route({
+    operation: 'widget.availability',
+    method: 'GET',
+    path: '/widget/availability',
+    tag: 'Widget',
+    summary: 'Get the availability of the site',
+    description: 'Changes of `availability` and `nextOpenAt` are also sent to the sockets of visitors.',
+    access: { kind: 'visitor' },
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        availability: AvailabilityState,
+        replyTimeSeconds: ReplyTimeSeconds,
+        nextOpenAt: NextOpenAt,
+      }),
+    },
+    refusals: [],
+    async ask(view, { workspaceId }, { replyTimes }) {
+      const { siteId, ...now } = ownAvailability(view);
+      return { ...now, replyTimeSeconds: await replyTimes.of(workspaceId, siteId) };
     },
   }),
 
@@ -197,14 +277,34 @@ export const widgetRoutes = [
     summary: 'Identify the visitor',
     description: 'An email links the visitor to the oldest contact that has it, or to a new one.',
     access: { kind: 'visitor' },
-    body: Type.Object({ name: Type.Optional(PersonName), email: Type.Optional(Email) }),
-    reply: { status: 200, schema: Type.Object({ visitor: VisitorSelf }) },
+    body: Type.Object({
+      name: Type.Optional(PersonName),
+      email: Type.Optional(Email),
+      signature: Type.Optional(Signature),
+    }),
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        visitor: VisitorSelf,
+        visitorToken: Type.Optional(
+          Type.String({ description: 'With a `signature`: the token to use from now on, which proves the address.' }),
+        ),
+      }),
+    },
     refusals: ['empty_patch'],
-    async run({ workspaceId, caller, body }, { engine, dropVisitor }) {
-      if (body.name === undefined && body.email === undefined) refuse('empty_patch');
-      const visitor = await engine.execute(identifySelf, { workspaceId, caller, params: body });
+    async run({ workspaceId, caller, body }, { engine, dropVisitor, identity, visitorTokens }) {
+      const { name, email, signature } = body;
+      if (name === undefined && email === undefined) refuse('empty_patch');
+      const siteId = signature === undefined ? undefined : ownSiteId(engine, { workspaceId, caller });
+      if (siteId !== undefined) requireSigned(identity, siteId, { email, signature });
+      const params = { name, email, isProved: siteId !== undefined };
+      const visitor = await engine.execute(identifySelf, { workspaceId, caller, params });
       if (visitor.blockedAt !== null) dropVisitor(workspaceId, visitor.id);
-      return { visitor: visitorSelf(visitor) };
+      if (siteId === undefined || email === undefined) return { visitor: visitorSelf(visitor) };
+      return {
+        visitor: visitorSelf(visitor),
+        visitorToken: visitorTokens.issue({ workspaceId, visitorId: visitor.id, emailHash: emailHashOf(email) }),
+      };
     },
   }),
 
@@ -254,7 +354,8 @@ export const widgetRoutes = [
     tag: 'Widget',
     summary: 'Leave a question',
     description:
-      'For when no agent is available. Creates a ticket; replies are mailed to the given address and not shown in the widget.',
+      'For when no agent is available. Creates a ticket; a receipt with its number and the replies are mailed to the given address ' +
+      'and not shown in the widget.',
     access: { kind: 'visitor' },
     limit: { by: 'ip', perMinute: ticketsPerMinute },
     httpOnly: true,
@@ -285,12 +386,17 @@ export const widgetRoutes = [
     query: MessageQuery,
     reply: { status: 200, schema: MessageList },
     refusals: [],
-    read: (view, { params, query }) =>
-      listOwnMessages(view, {
+    read(view, { workspaceId, caller, params, query }, { engine }) {
+      const messages = listOwnMessages(view, {
         ...params,
         before: parseTime(query.before, 'before'),
         limit: query.limit ?? defaultLimit,
-      }),
+      });
+      if (caller.kind === 'visitor' && isAskingNews(view, caller.visitorId))
+        // Lost, if it fails: the next call repeats it.
+        engine.execute(noteAsking, { workspaceId, caller, params: {} }).catch(() => undefined);
+      return messages;
+    },
   }),
 
   route({
@@ -316,6 +422,26 @@ export const widgetRoutes = [
           attachments: withKeys(uploadLinks, body.attachments),
         },
       }),
+  }),
+
+  route({
+    operation: 'widget.listAgents',
+    method: 'GET',
+    path: '/widget/conversations/{conversationId}/agents',
+    tag: 'Widget',
+    summary: 'List who answers in a chat',
+    description: 'The agent who has the chat and those who wrote in it, as customers know them.',
+    access: { kind: 'visitor' },
+    params: ById,
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        assignedAgentId: nullable(Id),
+        agents: Type.Array(Type.Object({ id: Id, name: Type.String(), avatarUrl: nullable(Type.String()) })),
+      }),
+    },
+    refusals: [],
+    read: (view, { params }) => facesOf(view, params.conversationId),
   }),
 
   route({
@@ -374,3 +500,47 @@ export const widgetRoutes = [
       }),
   }),
 ];
+
+/** Who opens a session, and the address that it proves. Refuses invalid_body for a proof or a signature that is none. */
+function askerOf(
+  { visitorTokens, chatLinks, identity, clock }: Services,
+  asked: {
+    workspaceId: string;
+    siteId: string;
+    body: {
+      visitorToken?: string | undefined;
+      proof?: string | undefined;
+      email?: string | undefined;
+      signature?: string | undefined;
+    };
+  },
+): { visitorId?: string | undefined; emailHash?: string | undefined } {
+  const { visitorToken, proof, email, signature } = asked.body;
+  if (proof !== undefined) {
+    const link = chatLinks.verify(proof, clock.now());
+    if (link?.workspaceId !== asked.workspaceId)
+      refuseField('invalid_body', 'proof', 'is not from a mail of this workspace, or more than 30 days old');
+    return link;
+  }
+  const named = visitorToken === undefined ? undefined : visitorTokens.verify(visitorToken);
+  const known = named?.workspaceId === asked.workspaceId ? named : undefined;
+  if (signature === undefined) return known ?? {};
+  requireSigned(identity, asked.siteId, { email, signature });
+  return { visitorId: known?.visitorId, emailHash: email === undefined ? undefined : emailHashOf(email) };
+}
+
+/** Refuses invalid_body. */
+function requireSigned(
+  identity: Identity,
+  siteId: string,
+  { email, signature = '' }: { email?: string | undefined; signature?: string | undefined },
+): void {
+  if (email === undefined) refuseField('invalid_body', 'email', 'is required with a signature');
+  if (!identity.isSigned(siteId, { email, signature }))
+    refuseField('invalid_body', 'signature', "is not the HMAC-SHA256 of the email under the site's identity secret");
+}
+
+function ownSiteId(engine: Engine, { workspaceId, caller }: Actor): string | undefined {
+  const view = engine.workspace(workspaceId)?.view(caller);
+  return view && callingVisitor(view).siteId;
+}

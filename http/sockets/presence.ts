@@ -13,7 +13,7 @@ export interface PresenceOptions {
   /** The ids of the workspace's agents that have a socket now. */
   there(workspaceId: string): string[];
   /** Called once it is durable, to notify others. */
-  tell(place: Place, isOnline: boolean): void;
+  send(place: Place, isOnline: boolean): void;
 }
 
 export class Presence {
@@ -32,12 +32,12 @@ export class Presence {
   changed(place: Place): void {
     // For a socket that ends with the process, the next start records it.
     if (this.#isStopped) return;
-    const { engine, isThere, tell } = this.#options;
+    const { engine, isThere, send } = this.#options;
     const { workspaceId, personId } = place;
     const isOnline = isThere(place);
     engine.execute(noteSockets, { workspaceId, caller: systemCaller, params: { agentId: personId, isOnline } }).then(
       (isNew) => {
-        if (isNew) tell(place, isOnline);
+        if (isNew) send(place, isOnline);
       },
       () => this.#unwritten.set(`${workspaceId} ${personId}`, place),
     );
@@ -48,11 +48,11 @@ export class Presence {
     if (this.#reviewed.has(workspaceId)) return;
     this.#reviewed.add(workspaceId);
     if (!wasAnyThere) return;
-    const { engine, there, tell } = this.#options;
+    const { engine, there, send } = this.#options;
     engine
       .execute(endLostSockets, { workspaceId, caller: systemCaller, params: { thereIds: there(workspaceId) } })
       .then(
-        (agentIds) => agentIds.forEach((personId) => tell({ workspaceId, namespace: 'agent', personId }, false)),
+        (agentIds) => agentIds.forEach((personId) => send({ workspaceId, namespace: 'agent', personId }, false)),
         () => this.#reviewed.delete(workspaceId),
       );
   }

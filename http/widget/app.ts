@@ -22,6 +22,8 @@ export interface MountOptions {
 export interface Person {
   readonly name?: string;
   readonly email?: string;
+  /** The site's signature of the email. */
+  readonly signature?: string;
 }
 
 export interface App {
@@ -49,7 +51,7 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
   const chat: Chat = new Chat({ api, visit, storage, base, siteId, onChange: () => chatWindow.draw() });
   const campaigns = new Campaigns({
     api,
-    mayShow: () => !chatWindow.isOpen && !isTalking(chat),
+    mayShow: () => !chatWindow.isOpen && !chatWindow.isBare && !isTalking(chat),
     show: (campaign) => chatWindow.offer(campaign),
   });
   const wording = wordingFor([locale, document.documentElement.lang, ...navigator.languages]);
@@ -64,7 +66,8 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
   });
   chat.begin();
   chatWindow.draw();
-  campaigns.offer(offered ?? []);
+  if (visit.isAnswering) chatWindow.open();
+  else campaigns.offer(offered ?? []);
 
   onPageChange(async () => {
     chatWindow.turnPage();
@@ -76,8 +79,12 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
   return {
     open: () => chatWindow.open(),
     close: () => chatWindow.close(),
-    identify: async ({ name, email }) => {
-      await visit.identify({ ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) });
+    identify: async ({ name, email, signature }) => {
+      await visit.identify({
+        ...(name === undefined ? {} : { name }),
+        ...(email === undefined ? {} : { email }),
+        ...(signature === undefined ? {} : { signature }),
+      });
       chatWindow.draw();
     },
   };

@@ -14,7 +14,6 @@ export interface AwayFormOptions {
   readonly strings: Strings;
   /** This tab's. */
   readonly storage: BrowserStorage;
-  readonly visitor: Visitor;
 }
 
 interface Written {
@@ -29,8 +28,10 @@ const maxChars = 10_000;
 export class AwayForm {
   readonly element: HTMLElement;
   readonly #text: HTMLTextAreaElement;
+  /** Fills in what the visitor or its page has given, unless it wrote something else. */
+  readonly knows: (visitor: Visitor) => void;
 
-  constructor({ api, strings, storage, visitor }: AwayFormOptions) {
+  constructor({ api, strings, storage }: AwayFormOptions) {
     let written = storage.read<Written>('away') ?? { messageId: newId(), body: '' };
     const name = h('input', {
       class: 'field',
@@ -51,8 +52,13 @@ export class AwayForm {
       'aria-label': strings.emailLabel,
       placeholder: strings.emailLabel,
     });
-    name.value = visitor.name ?? '';
-    email.value = visitor.email ?? '';
+    let known: Visitor | undefined;
+    this.knows = (visitor) => {
+      if (visitor === known) return;
+      known = visitor;
+      name.value ||= visitor.name ?? '';
+      email.value ||= visitor.email ?? '';
+    };
     this.#text = h('textarea', {
       class: 'field',
       rows: '4',

@@ -4,10 +4,11 @@
 import { type Api, backoffMs, CallFailed } from './api.ts';
 import { DelayedFlag } from './delayed-flag.ts';
 import { deliver } from './delivery.ts';
+import { Faces } from './faces.ts';
 import { detached, later } from './guard.ts';
 import { type MessagePage, Messages } from './messages.ts';
 import { type Draft, newId, Outbox } from './outbox.ts';
-import type { Attachment, Conversation, Frame, Message } from './protocol.ts';
+import type { Attachment, Conversation, Face, Frame, Message } from './protocol.ts';
 import { VisitorSocket } from './socket.ts';
 import type { BrowserStorage } from './storage.ts';
 import type { Visit } from './visit.ts';
@@ -43,6 +44,8 @@ export class Chat {
   #seq: number | undefined;
   /** An agent is typing. */
   readonly #typing: DelayedFlag;
+  #typistId: string | undefined;
+  readonly #faces: Faces;
   #typedAtMs = 0;
   #isMarking = false;
   #isWoken = false;
@@ -51,6 +54,7 @@ export class Chat {
   constructor(options: ChatOptions) {
     this.#options = options;
     const { api, base, siteId, storage, onChange } = options;
+    this.#faces = new Faces(api, onChange);
     this.#trouble = new DelayedFlag(onChange);
     this.#typing = new DelayedFlag(onChange);
     this.#socket = new VisitorSocket({
@@ -104,6 +108,20 @@ export class Chat {
 
   get isTyping(): boolean {
     return this.#typing.isOn;
+  }
+
+  /** Who is typing; undefined until that is known. */
+  get typist(): Face | undefined {
+    return this.isTyping ? this.faceOf(this.#typistId) : undefined;
+  }
+
+  /** Who wrote last; undefined before an agent did. */
+  get answering(): Face | undefined {
+    return this.faceOf(this.messages.filter(({ senderType }) => senderType === 'agent').at(-1)?.senderId);
+  }
+
+  faceOf(agentId: string | null | undefined): Face | undefined {
+    return this.#conversation === null ? undefined : this.#faces.of(agentId, this.#conversation.id);
   }
 
   /** The visitor was blocked and cannot write. */
@@ -212,6 +230,8 @@ export class Chat {
       case 'ready':
         this.#seq ??= frame.seq;
         this.#reopenings = 0;
+        this.#options.visit.heed(frame);
+        this.#options.onChange();
         if (!this.#isLoaded) detached(this.#load());
         this.#outbox.hurry();
         return;
@@ -219,9 +239,15 @@ export class Chat {
         this.#seq = frame.seq;
         detached(this.#reopen());
         return;
+      case 'availability':
+        this.#options.visit.heed(frame.data);
+        this.#options.onChange();
+        return;
       case 'typing':
-        if (frame.data.senderType === 'agent' && frame.conversationId === this.#conversation?.id)
+        if (frame.data.senderType === 'agent' && frame.conversationId === this.#conversation?.id) {
+          this.#typistId = frame.data.senderId;
           this.#typing.turnOnFor(typingShownMs);
+        }
         return;
       case 'message.created':
         this.#heardMessage(frame.data.message);

@@ -2,7 +2,8 @@
 // flickers, and a screen reader announces only what is added.
 
 import type { Chat } from './chat.ts';
-import { arrange, button, h, icon, linked, on, webAddress } from './dom.ts';
+import { arrange, button, h, icon, linked, on, setText, webAddress } from './dom.ts';
+import { pictureOf } from './faces.ts';
 import { guarded } from './guard.ts';
 import type { Draft } from './outbox.ts';
 import type { Attachment, Campaign, Message } from './protocol.ts';
@@ -16,6 +17,9 @@ export interface MessageListOptions {
 
 interface Line {
   readonly element: HTMLElement;
+  /** Who wrote it: for those who do not see the sides, and shown above an agent's first message. */
+  readonly who: HTMLElement;
+  author: string | undefined;
   readonly state: HTMLElement;
   shown: string | undefined;
 }
@@ -33,6 +37,7 @@ export class MessageList {
   readonly #welcome: HTMLElement;
   readonly #earlier: HTMLElement;
   readonly #typing: HTMLElement;
+  readonly #typist = h('span', { class: 'state' });
   readonly #known = new Map<string, Line>();
   readonly #days = new Map<string, HTMLElement>();
   readonly #time: Intl.DateTimeFormat;
@@ -51,7 +56,7 @@ export class MessageList {
       { class: 'centred' },
       button({ class: 'quiet' }, strings.earlier, () => this.#loadEarlier()),
     );
-    this.#typing = h('li', { class: 'typing' }, h('span', { class: 'unseen' }, strings.typing), h('i'), h('i'), h('i'));
+    this.#typing = h('li', { class: 'typing' }, this.#typist, h('i'), h('i'), h('i'));
     // Announces additions only, not changes to sent and seen.
     const log = h(
       'div',
@@ -85,6 +90,7 @@ export class MessageList {
     if (this.#campaign !== undefined) children.push(this.#campaign);
     let day = '';
     let fresh = false;
+    let author: string | undefined;
     const lastOwn = messages.filter((message) => message.senderType === 'visitor').at(-1);
     for (const message of messages) {
       const itsDay = this.#day.format(new Date(message.createdAt));
@@ -93,6 +99,9 @@ export class MessageList {
       fresh = !this.#known.has(message.id) || fresh;
       const state = message !== lastOwn ? '' : message.readAt === null ? 'sent' : 'seen';
       children.push(this.#line(message, state, this.#time.format(new Date(message.createdAt))));
+      const itsAuthor = `${message.senderType} ${message.senderId}`;
+      if (message.senderType !== 'visitor') this.#showAuthor(message, { isNew: itsAuthor !== author });
+      author = itsAuthor;
     }
     for (const draft of drafts) {
       fresh = !this.#known.has(draft.id) || fresh;
@@ -101,6 +110,9 @@ export class MessageList {
       );
     }
     if (chat.isTyping) children.push(this.#typing);
+    const { strings } = this.#options.wording;
+    const { typist } = chat;
+    setText(this.#typist, fill(strings.typing, { name: typist === undefined ? strings.agent : apart(typist.name) }));
     arrange(this.#lines, children);
     arrange(this.#after, after);
     if (wasAtEnd || (fresh && drafts.length > 0)) this.toEnd();
@@ -143,6 +155,24 @@ export class MessageList {
     return line.element;
   }
 
+  /** The name and picture of an agent, above the first of its messages; a program's answer says that it is one. */
+  #showAuthor(message: Message, { isNew }: { isNew: boolean }): void {
+    const { chat, wording } = this.#options;
+    const line = this.#known.get(message.id);
+    const isProgram = message.senderType === 'ai';
+    const face = isProgram ? undefined : chat.faceOf(message.senderId);
+    const name = isProgram ? wording.strings.bot : face?.name;
+    const shown = `${isNew} ${name} ${face?.avatarUrl}`;
+    if (line === undefined || name === undefined || line.author === shown) return;
+    line.author = shown;
+    line.who.className = isNew ? 'who' : 'unseen';
+    line.who.replaceChildren(
+      ...[isNew ? pictureOf(face) : undefined, h('bdi', {}, name), h('span', { class: 'unseen' }, ': ')].filter(
+        (part) => part !== undefined,
+      ),
+    );
+  }
+
   #newLine(message: Pick<Message, 'id' | 'body' | 'attachments' | 'senderType'>): Line {
     const { strings } = this.#options.wording;
     const isOwn = message.senderType === 'visitor';
@@ -155,7 +185,8 @@ export class MessageList {
       ...message.attachments.map(attachmentOf),
     );
     element.append(state);
-    const line: Line = { element, state, shown: undefined };
+    const who = element.querySelector<HTMLElement>('span') ?? element;
+    const line: Line = { element, who, author: undefined, state, shown: undefined };
     this.#known.set(message.id, line);
     return line;
   }
@@ -197,6 +228,11 @@ export function messageFrom(name: string, wording: Wording): string {
 function bubble(side: 'mine' | 'theirs', who: string, text: Node | undefined, ...files: readonly Node[]): HTMLElement {
   const said = text === undefined ? undefined : h('div', { class: 'bubble' }, text);
   return h('li', { class: `line ${side}` }, h('span', { class: 'unseen' }, `${who}: `), said, ...files);
+}
+
+/** Isolates a name's direction from its surroundings (Unicode FSI and PDI). */
+export function apart(name: string): string {
+  return `\u2068${name}\u2069`;
 }
 
 function attachmentOf({ url, name }: Attachment): HTMLElement {

@@ -5,6 +5,22 @@ export interface Site {
   readonly primaryColor: string;
   readonly launcherPosition: 'right' | 'left';
   readonly welcomeMessage: string;
+  /** Said instead of the widget's own sentences; empty is none. Missing in a session of an earlier version, as are others. */
+  readonly onlineMessage?: string;
+  readonly awayMessage?: string;
+  readonly closedMessage?: string;
+  readonly theme?: 'auto' | 'light' | 'dark';
+  readonly logoUrl?: string | null;
+  readonly launcherSidePx?: number;
+  readonly launcherBottomPx?: number;
+  readonly hiddenOnPhones?: boolean;
+}
+
+/** Whether someone is there. */
+export interface Availability {
+  readonly availability: 'online' | 'away' | 'closed';
+  /** When the business opens next; null while it is open, or if unknown. */
+  readonly nextOpenAt: string | null;
 }
 
 export interface Visitor {
@@ -32,10 +48,18 @@ export interface Message {
   readonly id: string;
   readonly conversationId: string;
   readonly senderType: 'visitor' | 'agent' | 'ai';
+  readonly senderId?: string | null;
   readonly body: string;
   readonly attachments: readonly Attachment[];
   readonly readAt: string | null;
   readonly createdAt: string;
+}
+
+/** An agent, as customers know it. */
+export interface Face {
+  readonly id: string;
+  readonly name: string;
+  readonly avatarUrl: string | null;
 }
 
 export interface QuickReply {
@@ -65,8 +89,10 @@ export interface Session {
   readonly visitorToken: string;
   readonly site: Site;
   readonly officeHoursOpen: boolean;
-  /** When the business opens next; null while it is open, or if unknown. */
+  readonly availability?: Availability['availability'];
   readonly nextOpenAt: string | null;
+  /** How long the first answer usually takes; null if unknown. */
+  readonly replyTimeSeconds?: number | null;
   readonly takesTickets: boolean;
   readonly csatEnabled: boolean;
   readonly conversation: Conversation | null;
@@ -76,9 +102,10 @@ export interface Session {
 
 /** Frames of the socket. Stored events have a `seq`, which increases. */
 export type Frame =
-  | { readonly type: 'ready'; readonly seq: number }
+  | ({ readonly type: 'ready'; readonly seq: number } & Availability)
   | { readonly type: 'resync'; readonly seq: number }
   | { readonly type: 'pong' }
+  | { readonly type: 'availability'; readonly data: Availability }
   | { readonly type: 'message.created'; readonly seq: number; readonly data: { readonly message: Message } }
   | {
       readonly type: 'message.read';
@@ -100,5 +127,5 @@ export type Frame =
   | {
       readonly type: 'typing';
       readonly conversationId: string;
-      readonly data: { readonly senderType: 'agent' | 'visitor' };
+      readonly data: { readonly senderType: 'agent' | 'visitor'; readonly senderId: string };
     };

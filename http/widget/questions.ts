@@ -49,7 +49,10 @@ export function ratingForm(
 }
 
 /** `save` rejects if it failed. */
-export function emailForm(strings: Strings, save: (email: string) => Promise<void>): HTMLElement {
+export function emailForm(
+  strings: Strings,
+  save: (email: string) => Promise<void>,
+): { readonly element: HTMLElement; readonly question: HTMLElement } {
   // No type="email": browsers only accept ASCII addresses. The service validates it.
   const input = h('input', {
     class: 'field',
@@ -62,13 +65,14 @@ export function emailForm(strings: Strings, save: (email: string) => Promise<voi
     placeholder: strings.emailLabel,
     'aria-label': strings.emailLabel,
   });
+  const question = h('p', {}, strings.email);
   const form = h(
     'form',
     { class: 'card' },
-    h('p', {}, strings.email),
+    question,
     h('div', { class: 'row' }, input, h('button', { type: 'submit', class: 'primary' }, strings.save)),
   );
-  return asking(
+  const element = asking(
     form,
     strings,
     async () => {
@@ -77,6 +81,7 @@ export function emailForm(strings: Strings, save: (email: string) => Promise<voi
     },
     strings.checkEmail,
   );
+  return { element, question };
 }
 
 /** `refused`: the text for an answer that the service refuses. */

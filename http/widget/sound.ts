@@ -1,4 +1,5 @@
-// A short tone for an answer while the page is not visible. Off by default; the choice is stored in the browser.
+// A short tone for an answer while the page is not visible, if the visitor has used the page and not turned it off. The
+// choice is stored in the browser.
 
 import type { BrowserStorage } from './storage.ts';
 
@@ -15,10 +16,10 @@ export class Sound {
   }
 
   get isOn(): boolean {
-    return this.#storage.read<boolean>('sound') === true;
+    return this.#storage.read<boolean>('sound') !== false;
   }
 
-  /** Turning it on is a user action, which browsers require for sound. It plays once, so that the visitor knows it. */
+  /** It plays once when turned on, so that the visitor knows it. */
   toggle(): void {
     const isOn = !this.isOn;
     this.#storage.write('sound', isOn);
@@ -26,7 +27,8 @@ export class Sound {
   }
 
   play(): void {
-    if (!this.isOn || typeof AudioContext === 'undefined') return;
+    // Browsers let no page sound before a user action.
+    if (!this.isOn || typeof AudioContext === 'undefined' || navigator.userActivation?.hasBeenActive === false) return;
     this.#context ??= new AudioContext();
     const { currentTime, destination } = this.#context;
     const tone = this.#context.createOscillator();

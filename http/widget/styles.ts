@@ -4,17 +4,19 @@
 /** Above what pages put on top, below the maximum. */
 const layer = '2147483000';
 
+const dark =
+  'color-scheme: dark; --paper: #16191d; --ink: #e8eaed; --soft: #a3adb8; --line: #30363d; --tint: #242a31; --alarm: #ff9d94;';
+
 export const styles = `
 :host { all: initial !important; position: fixed !important; z-index: ${layer} !important; inset: auto 0 0 auto !important; display: block !important; }
 * { box-sizing: border-box; }
 [hidden] { display: none !important; }
 .root {
-  --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #dde2e8; --tint: #f1f3f6; --alarm: #b42318; --gap: 20px;
-  color-scheme: light dark; color: var(--ink); font: 15px/1.45 system-ui, -apple-system, 'Segoe UI', sans-serif; text-align: start;
+  --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #dde2e8; --tint: #f1f3f6; --alarm: #b42318; --gap: 20px; --side: 20px;
+  color-scheme: light; color: var(--ink); font: 15px/1.45 system-ui, -apple-system, 'Segoe UI', sans-serif; text-align: start;
 }
-@media (prefers-color-scheme: dark) {
-  .root { --paper: #16191d; --ink: #e8eaed; --soft: #a3adb8; --line: #30363d; --tint: #242a31; --alarm: #ff9d94; }
-}
+@media (prefers-color-scheme: dark) { .auto { ${dark} } }
+.dark { ${dark} }
 button, textarea, input { font: inherit; color: inherit; }
 /* Each paragraph follows the direction of its own text, not the page's. */
 textarea, .bubble, .said { unicode-bidi: plaintext; }
@@ -35,11 +37,11 @@ svg { width: 22px; height: 22px; fill: currentColor; display: block; }
   position: absolute; top: -3px; inset-inline-end: -3px; min-width: 22px; height: 22px; padding: 0 6px; border-radius: 11px; background: #c4281b; color: #fff;
   font-size: 13px; font-weight: 600; line-height: 22px; text-align: center;
 }
-.right .launcher, .right .panel, .right .offer { right: var(--gap); }
-.left .launcher, .left .panel, .left .offer { left: var(--gap); }
+.right .launcher, .right .panel, .right .offer { right: var(--side); }
+.left .launcher, .left .panel, .left .offer { left: var(--side); }
 
 .panel {
-  position: fixed; bottom: calc(var(--gap) + 72px); width: 384px; height: min(640px, calc(100vh - 116px)); display: flex; flex-direction: column; overflow: hidden;
+  position: fixed; bottom: calc(var(--gap) + 72px); width: 384px; height: min(640px, calc(100vh - var(--gap) - 96px)); display: flex; flex-direction: column; overflow: hidden;
   background: var(--paper); border: 1px solid var(--line); border-radius: 16px; box-shadow: 0 12px 40px rgb(0 0 0 / .22); animation: rise .18s ease-out;
 }
 @keyframes rise { from { opacity: 0; transform: translateY(10px); } }
@@ -71,6 +73,11 @@ svg { width: 22px; height: 22px; fill: currentColor; display: block; }
 .state:empty { display: none; }
 [data-state='sending'] .bubble { opacity: .65; }
 [data-state='failed'] .state { color: var(--alarm); }
+.who { display: flex; align-items: center; gap: 6px; font-size: 12px; color: var(--soft); }
+.face { width: 20px; height: 20px; border-radius: 50%; object-fit: cover; display: block; }
+.head .face { width: 36px; height: 36px; }
+.logo .face { border-radius: 6px; object-fit: contain; }
+.typing .state { margin-block: -6px; }
 .centred { align-self: center; text-align: center; }
 .day { padding: 8px 0 2px; }
 .link { text-decoration: underline; color: inherit; }
@@ -126,8 +133,9 @@ svg { width: 22px; height: 22px; fill: currentColor; display: block; }
 .files li span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .files li[aria-busy] { opacity: .65; }
 
-.offer { position: fixed; bottom: calc(var(--gap) + 72px); width: 330px; max-width: calc(100vw - 2 * var(--gap)); }
-.campaign { position: relative; padding: 16px; background: var(--paper); border: 1px solid var(--line); border-radius: 16px; box-shadow: 0 8px 30px rgb(0 0 0 / .18); animation: rise .25s ease-out; }
+.offer { position: fixed; bottom: calc(var(--gap) + 72px); width: 330px; max-width: calc(100vw - 2 * var(--side)); }
+.campaign, .answer { position: relative; padding: 16px; background: var(--paper); border: 1px solid var(--line); border-radius: 16px; box-shadow: 0 8px 30px rgb(0 0 0 / .18); animation: rise .25s ease-out; }
+.preview { width: 100%; max-height: 4.5em; padding-inline-end: 28px; overflow: hidden; text-align: start; overflow-wrap: anywhere; white-space: pre-line; }
 .campaign .who { display: flex; align-items: center; gap: 8px; padding-inline-end: 28px; }
 .campaign .who img { width: 32px; height: 32px; border-radius: 50%; object-fit: cover; }
 .said { margin: 8px 0 12px; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 40vh; overflow-y: auto; }
@@ -138,7 +146,7 @@ svg { width: 22px; height: 22px; fill: currentColor; display: block; }
 
 @media (max-width: 480px), (max-height: 420px) {
   .panel { inset: 0 !important; width: 100%; height: 100%; height: 100dvh; border: 0; border-radius: 0; padding-top: env(safe-area-inset-top); background: var(--paper); }
-  .launcher[aria-expanded='true'] { display: none; }
+  .launcher[aria-expanded='true'], .bare .launcher, .bare .offer { display: none; }
   .composer textarea, .field { font-size: 16px; }
 }
 @media (prefers-reduced-motion: reduce) {

@@ -4,7 +4,7 @@
 
 import { type Api, CallFailed } from './api.ts';
 import { guarded } from './guard.ts';
-import type { Campaign, Conversation, Session, Visitor } from './protocol.ts';
+import type { Availability, Campaign, Conversation, Session, Visitor } from './protocol.ts';
 import type { BrowserStorage } from './storage.ts';
 
 interface Kept {
@@ -25,6 +25,9 @@ export class Visit {
   readonly #storage: BrowserStorage;
   readonly #siteId: string;
   #kept: Kept | undefined;
+  #proof: string | undefined = takeProof();
+  /** The page was opened by the link in a mail, which wants the chat. */
+  readonly isAnswering: boolean = this.#proof !== undefined;
 
   constructor(options: { api: Api; storage: BrowserStorage; siteId: string }) {
     this.#api = options.api;
@@ -47,7 +50,7 @@ export class Visit {
   async view(): Promise<readonly Campaign[]> {
     const kept = this.#storage.read<Kept>('visit');
     const idleMs = Date.now() - (kept?.viewedAtMs ?? 0);
-    if (kept === undefined || idleMs > visitMs || idleMs < 0) return this.open();
+    if (kept === undefined || idleMs > visitMs || idleMs < 0 || this.#proof !== undefined) return this.open();
     // This tab's own copy is the newest; the storage has what another page wrote last.
     this.#kept ??= kept;
     this.#api.token = this.session.visitorToken;
@@ -63,16 +66,29 @@ export class Visit {
     }
   }
 
-  /** Restores this browser's visitor, or creates one. Two tabs that do so concurrently use the first one's. */
+  /** An old link opens what this browser has. */
   async open(): Promise<readonly Campaign[]> {
+    try {
+      return await this.#open();
+    } catch (error) {
+      if (this.#proof === undefined || !(error instanceof CallFailed) || error.status !== 400) throw error;
+      this.#proof = undefined;
+      return this.#open();
+    }
+  }
+
+  /** Restores this browser's visitor, or creates one. Two tabs that do so concurrently use the first one's. */
+  async #open(): Promise<readonly Campaign[]> {
     const known = this.#storage.read<string>('token');
+    const proof = this.#proof;
     const { campaigns, seq, ...session } = await this.#api.call<
       Omit<Session, 'clockAheadMs'> & { campaigns: readonly Campaign[]; seq: number }
     >('POST', 'sessions', {
       siteId: this.#siteId,
       url: currentUrl(),
-      ...(known === undefined ? {} : { visitorToken: known }),
+      ...(proof !== undefined ? { proof } : known === undefined ? {} : { visitorToken: known }),
     });
+    this.#proof = undefined;
     const meanwhile = this.#storage.read<string>('token');
     if (meanwhile !== undefined && meanwhile !== known && meanwhile !== session.visitorToken) return this.open();
     this.#storage.write('token', session.visitorToken);
@@ -87,9 +103,18 @@ export class Visit {
     return campaigns;
   }
 
-  async identify(person: { name?: string; email?: string }): Promise<void> {
-    const { visitor } = await this.#api.call<{ visitor: Visitor }>('PATCH', 'visitor', person);
-    this.#keep({ session: { ...this.session, visitor } });
+  async identify(person: { name?: string; email?: string; signature?: string }): Promise<void> {
+    const { visitor, visitorToken = this.session.visitorToken } = await this.#api.call<{
+      visitor: Visitor;
+      visitorToken?: string;
+    }>('PATCH', 'visitor', person);
+    this.#storage.write('token', (this.#api.token = visitorToken));
+    this.#keep({ session: { ...this.session, visitor, visitorToken } });
+  }
+
+  /** Someone came, or no one is there now. */
+  heed({ availability, nextOpenAt }: Availability): void {
+    this.#keep({ session: { ...this.session, availability, nextOpenAt } });
   }
 
   /** Stores the conversation together with its last event, so that resuming from there misses nothing. */
@@ -102,6 +127,13 @@ export class Visit {
     this.#kept = { ...this.#kept, ...changes };
     this.#storage.write('visit', this.#kept);
   }
+}
+
+/** Of the address that a mail's link leads to, which others who see the page's address must not have. */
+function takeProof(): string | undefined {
+  const [, proof] = /^#switchboard=([\w-]+)$/.exec(location.hash) ?? [];
+  if (proof !== undefined) history.replaceState(history.state, '', location.pathname + location.search);
+  return proof;
 }
 
 function currentUrl(): string {

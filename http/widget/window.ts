@@ -7,11 +7,12 @@ import { campaignCard } from './campaign-card.ts';
 import type { Chat } from './chat.ts';
 import { Composer } from './composer.ts';
 import { button, h, icon, on, setText } from './dom.ts';
+import { pictureOf } from './faces.ts';
 import { detached, guarded } from './guard.ts';
-import { Head, isOpenNow } from './head.ts';
+import { Head, stateOf } from './head.ts';
 import { History } from './history.ts';
-import { MessageList } from './message-list.ts';
-import type { Attachment, Campaign, Conversation } from './protocol.ts';
+import { MessageList, messageFrom } from './message-list.ts';
+import type { Attachment, Campaign, Conversation, Face } from './protocol.ts';
 import { emailForm, ratingForm } from './questions.ts';
 import { Sound } from './sound.ts';
 import type { BrowserStorage } from './storage.ts';
@@ -48,7 +49,7 @@ export class ChatWindow {
   readonly #locked: HTMLElement;
   /** Exists from the start, so that screen readers announce what is added. */
   readonly #offer = h('div', { class: 'offer', 'aria-live': 'polite' });
-  readonly #email: HTMLElement;
+  readonly #email: ReturnType<typeof emailForm>;
   /** Shown below a conversation that is over. */
   #over:
     | {
@@ -63,8 +64,13 @@ export class ChatWindow {
   readonly #history: History;
   readonly #head: Head;
   readonly #sound: Sound;
-  #asksEmail = false;
+  /** The visitor gave its address here, and is thanked until it closes the panel. */
+  #hasGivenEmail = false;
   #isLookingBack = false;
+  /** The page's own title, and with the count. */
+  #title = '';
+  #counted: string | undefined;
+  #preview: { readonly id: string; readonly face: Face | undefined; readonly element: HTMLElement } | undefined;
   #heard = 0;
   #campaign: Campaign | undefined;
   #isOpen = false;
@@ -74,7 +80,7 @@ export class ChatWindow {
     this.#options = options;
     const { api, chat, visit, storage, keptStorage, wording } = options;
     const { strings, direction, locale } = wording;
-    const { site, takesTickets, visitor } = visit.session;
+    const { site, takesTickets } = visit.session;
     this.#shadow = this.#host.attachShadow({ mode: 'open' });
     dress(this.#shadow);
 
@@ -92,17 +98,20 @@ export class ChatWindow {
     });
     this.#locked = h('p', { class: 'notice', role: 'status', hidden: true }, strings.locked);
     this.#offline = h('div', { class: 'offline', role: 'status', hidden: true }, strings.offline);
-    if (!isOpenNow(visit.session) && takesTickets) this.#away = new AwayForm({ api, strings, storage, visitor });
+    if (takesTickets) this.#away = new AwayForm({ api, strings, storage });
     this.#history = new History({ api, wording, choose: (conversation) => this.#goBackTo(conversation) });
     this.#sound = new Sound(keptStorage);
     this.#head = new Head({
-      session: visit.session,
+      siteName: site.name,
       wording,
       sound: this.#sound,
       lookBack: () => this.#lookBack(),
       close: () => this.close(),
     });
-    this.#email = emailForm(strings, (email) => visit.identify({ email }));
+    this.#email = emailForm(strings, async (email) => {
+      await visit.identify({ email });
+      this.#hasGivenEmail = true;
+    });
     this.#panel = h(
       'div',
       { class: 'panel', role: 'dialog', 'aria-label': site.name, tabindex: '-1', hidden: true },
@@ -110,20 +119,33 @@ export class ChatWindow {
       this.#offline,
       this.#list.element,
       this.#history.element,
-      ...(this.#away === undefined ? [] : [this.#away.element]),
       this.#locked,
       this.#composer.element,
     );
     on(this.#panel, { keydown: (event) => this.#key(event) });
+    on(this.#offer, {
+      keydown: ({ key }) => {
+        if (key !== 'Escape') return;
+        this.#offer.querySelector<HTMLElement>('.dismiss')?.click();
+        this.#launcher.focus();
+      },
+    });
     const root = h(
       'div',
-      { class: `root ${site.launcherPosition}`, dir: direction, lang: locale },
+      {
+        class: `root ${site.launcherPosition} ${site.theme ?? 'auto'}${site.hiddenOnPhones ? ' bare' : ''}`,
+        dir: direction,
+        lang: locale,
+      },
       this.#offer,
       this.#panel,
       this.#launcher,
     );
     root.style.setProperty('--primary', site.primaryColor);
     root.style.setProperty('--on-primary', readableOn(site.primaryColor));
+    const { launcherSidePx = 20, launcherBottomPx = 20 } = site;
+    root.style.setProperty('--side', `${launcherSidePx}px`);
+    root.style.setProperty('--gap', `${launcherBottomPx}px`);
     this.#shadow.append(root);
 
     document.addEventListener(
@@ -138,6 +160,11 @@ export class ChatWindow {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** It is only there when the page opens it. */
+  get isBare(): boolean {
+    return this.#options.visit.session.site.hiddenOnPhones === true && matchMedia(wholeScreen).matches;
   }
 
   open(): void {
@@ -219,14 +246,18 @@ export class ChatWindow {
       'aria-label',
       unread > 0 && !this.#isOpen ? `${label}, ${fill(strings.unread, { n: unread })}` : label,
     );
+    this.#announce();
     this.#badge.hidden = unread === 0 || this.#isOpen;
     setText(this.#badge, unread > mostUnread ? `${mostUnread}+` : String(unread));
     if (chat.heard > this.#heard && (!this.#isOpen || document.hidden)) this.#sound.play();
     this.#heard = chat.heard;
     this.#panel.hidden = !this.#isOpen;
     if (!this.#isOpen) return;
+    this.#head.show(this.#options.visit.session, chat.answering);
     const isAway = this.#isAway();
-    if (this.#away !== undefined) this.#away.element.hidden = !isAway || this.#isLookingBack;
+    if (!isAway || this.#isLookingBack) this.#away?.element.remove();
+    else if (this.#away?.element.isConnected === false) this.#locked.before(this.#away.element);
+    this.#away?.knows(this.#options.visit.session.visitor);
     this.#list.element.hidden = isAway || this.#isLookingBack;
     this.#panel.setAttribute('aria-modal', String(matchMedia(wholeScreen).matches));
     this.#offline.hidden = !chat.isTroubled || chat.isLocked;
@@ -236,14 +267,50 @@ export class ChatWindow {
     this.#markRead();
   }
 
+  /** For a visitor who looks elsewhere: the newest unread answer beside the button, and the count in the page's title. */
+  #announce(): void {
+    const { chat, visit, wording } = this.#options;
+    const plain = document.title === this.#counted ? this.#title : document.title;
+    this.#title = plain;
+    // What an open chat shows is read at once.
+    const unread = this.#isOpen && !document.hidden ? 0 : chat.unread;
+    this.#counted = unread === 0 ? plain : `(${unread}) ${plain}`;
+    if (document.title !== this.#counted) document.title = this.#counted;
+    const answer = this.#isOpen
+      ? undefined
+      : chat.messages.filter(({ senderType, readAt }) => senderType !== 'visitor' && readAt === null).at(-1);
+    const face = chat.faceOf(answer?.senderId);
+    const old = this.#preview;
+    // Its author becomes known later; one that was dismissed stays away.
+    if (answer?.id === old?.id && (face === old?.face || !old?.element.isConnected)) return;
+    old?.element.remove();
+    this.#preview = undefined;
+    if (answer === undefined) return;
+    const name = face?.name ?? visit.session.site.name;
+    const element = h(
+      'section',
+      { class: 'answer', 'aria-label': messageFrom(name, wording) },
+      h('div', { class: 'who' }, pictureOf(face), h('bdi', {}, name)),
+      button({ class: 'preview' }, answer.body, () => this.open()),
+      button({ class: 'plain small dismiss', 'aria-label': wording.strings.dismiss }, icon('close'), () =>
+        this.withdraw(),
+      ),
+    );
+    this.#preview = { id: answer.id, face, element };
+    this.#offer.replaceChildren(element);
+  }
+
   /** The content after the last message. */
   #after(): Node[] {
     const { chat, visit, wording } = this.#options;
     const { conversation } = chat;
     const { session } = visit;
-    if (conversation === null) return [];
+    const isNobodyIn = stateOf(session) !== 'online';
+    const asked = session.visitor.email === null || this.#hasGivenEmail ? [this.#email.element] : [];
+    setText(this.#email.question, isNobodyIn ? wording.strings.awayEmail : wording.strings.email);
+    if (conversation === null) return isNobodyIn && !chat.isLocked && !this.#isAway() ? asked : [];
     const isOver = conversation.status === 'solved' || conversation.status === 'closed';
-    if (!isOver) return this.#asksEmail ? [this.#email] : [];
+    if (!isOver) return asked;
     if (this.#over?.conversationId !== conversation.id) {
       const rating = ratingForm(wording.strings, {
         rate: (stars, comment) => this.#rate(stars, comment),
@@ -274,11 +341,12 @@ export class ChatWindow {
     this.#composer.focus();
   }
 
-  /** No agent is available and no conversation is open: the visitor can leave a question. */
+  /** It is closed and no conversation is open: the visitor can leave a question. */
   #isAway(): boolean {
     const { chat } = this.#options;
     return (
       this.#away !== undefined &&
+      stateOf(this.#options.visit.session) === 'closed' &&
       chat.conversation === null &&
       chat.drafts.length === 0 &&
       this.#campaign === undefined &&
@@ -312,7 +380,7 @@ export class ChatWindow {
 
   #show(): void {
     this.#isOpen = true;
-    this.#asksEmail = this.#options.visit.session.visitor.email === null;
+    this.#hasGivenEmail = false;
     this.withdraw();
     this.#options.storage.write('open', true);
     this.#options.chat.wake();

@@ -178,7 +178,7 @@ t.test('presence of agents', async (t) => {
   t.test(
     '[decisions, presence] logout makes offline, the next sign-in available; a mere socket does not',
     async (t) => {
-      const { ann, choose, come, gone, standing } = await start();
+      const { owner, ann, choose, come, gone, standing } = await start();
       for (const chosen of ['available', 'away']) {
         await choose(ann, chosen);
         const socket = await come(ann);
@@ -191,6 +191,9 @@ t.test('presence of agents', async (t) => {
         t.same(await standing(ann), ['available', 'automatic', false]);
         Object.assign(ann, { token: signedIn.body.token });
       }
+      await service.patch(`/workspaces/${owner.workspaceId}`, { awayAfterMinutes: 6 }, owner.token);
+      await service.pass(60 * minuteMs);
+      t.same(await standing(ann), ['available', 'automatic', false], 'no socket since it signed in');
       await choose(ann, 'offline');
       const { token } = (await service.post('/auth/login', { email: ann.email, password })).body;
       t.same(

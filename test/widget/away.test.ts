@@ -31,6 +31,7 @@ t.test('[4.12] a question left while no agent is available', async (t) => {
       senderId: customer.visitorId,
       body: 'Do you ship to Norway?\nI would like two.',
     });
+    t.match(await service.mail('kim@example.org'), { subject: /question 1$/ }, 'a receipt');
     await service.post(`/conversations/${ticket.id}/messages`, { body: 'We do.' }, owner.token);
     t.match(await service.mail('kim@example.org'), { text: /We do\./, subject: /Do you ship to Norway\?/ });
   });
@@ -181,16 +182,16 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     );
   });
 
-  t.test('[4.12] the sound is off by default, and the choice is kept', async (t) => {
+  t.test('[4.12] the sound is on by default, and the choice is kept', async (t) => {
     const page = await browsing.open();
     const { launcher, panel } = widgetOf(page);
     await launcher.click();
     const sound = panel.getByRole('button', { name: /^Sound/ });
-    t.equal(await sound.getAttribute('aria-pressed'), 'false');
+    t.equal(await sound.getAttribute('aria-pressed'), 'true');
     await sound.click();
-    t.equal(await panel.getByRole('button', { name: 'Sound on' }).getAttribute('aria-pressed'), 'true');
+    t.equal(await panel.getByRole('button', { name: 'Sound off' }).getAttribute('aria-pressed'), 'false');
     await page.reload();
-    await panel.getByRole('button', { name: 'Sound on' }).waitFor();
+    await panel.getByRole('button', { name: 'Sound off' }).waitFor();
   });
 
   t.test('[4.12] an answer is heard when it arrives, not again on every page while it is unread', async (t) => {
@@ -201,6 +202,8 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     const { launcher, panel, text, lines } = widgetOf(page);
     const tones = () => page.evaluate('window.tones');
     await launcher.click();
+    await panel.getByRole('button', { name: /^Sound/ }).click();
+    t.equal(await tones(), 0, 'turned off');
     await panel.getByRole('button', { name: /^Sound/ }).click();
     t.equal(await tones(), 1, 'turned on, and heard');
     await text.fill('Who is there?');

@@ -116,6 +116,11 @@ t.test('campaigns and goals on a page', { skip: noBrowser }, async (t) => {
     const always = await live({ frequency: 'always' }, { body: 'Always' });
     await page.goto(`${origin}/third`);
     await campaign.getByText('Always').waitFor();
+    await campaign.getByRole('button').first().focus();
+    await page.keyboard.press('Escape');
+    await campaign.waitFor({ state: 'detached' });
+    await page.reload();
+    await campaign.getByText('Always').waitFor();
     await launcher.click();
     t.equal(await campaign.count(), 0, 'the panel takes its place');
     await text.fill('Hello');
@@ -126,7 +131,7 @@ t.test('campaigns and goals on a page', { skip: noBrowser }, async (t) => {
     await launcher.waitFor();
     await page.waitForLoadState('networkidle');
     t.equal(await campaign.count(), 0);
-    t.equal((await stats(always)).impressions, 1);
+    t.equal((await stats(always)).impressions, 2);
   });
 
   t.test('[4.4] it waits for the depth and for the way out, for all of them', async (t) => {

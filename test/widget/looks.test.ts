@@ -6,6 +6,11 @@ import { startBrowsing, widgetOf } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { startService } from '../support/service.ts';
 
+const pixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
 t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
@@ -54,6 +59,26 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
     t.match(await widgetOf(page).lines.first().textContent(), /Grüß Gott!/);
   });
 
+  t.test('[4.16] its place and logo are the site’s; phones have no button if the site wants none', async (t) => {
+    const logoUrl = `${browsing.origin}/logo.png`;
+    await change({ launcherPosition: 'right', launcherSidePx: 4, launcherBottomPx: 90, hiddenOnPhones: true, logoUrl });
+    const wide = await browsing.open({ viewport: { width: 1000, height: 700 } });
+    const { launcher } = widgetOf(wide);
+    await wide.route(logoUrl, (route) => route.fulfill({ contentType: 'image/png', body: pixel }));
+    await launcher.waitFor();
+    const box = await launcher.boundingBox();
+    t.same(box && [1000 - box.x - box.width, 700 - box.y - box.height], [4, 90]);
+    await launcher.click();
+    t.equal(await widgetOf(wide).panel.locator('.logo img').getAttribute('src'), logoUrl);
+    const panel = await widgetOf(wide).panel.boundingBox();
+    t.ok(panel !== null && panel.y >= 0, 'the panel is on the page');
+    const phone = await browsing.open({ viewport: { width: 390, height: 800 } });
+    await widgetOf(phone).launcher.waitFor({ state: 'hidden' });
+    await phone.evaluate('Switchboard.open()');
+    await widgetOf(phone).panel.waitFor();
+    await change({ launcherSidePx: 20, launcherBottomPx: 20, hiddenOnPhones: false, logoUrl: null });
+  });
+
   t.test("[4.12] light and dark, as the visitor's system is", async (t) => {
     const seen: unknown[] = [];
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -65,6 +90,9 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
   });
 
   t.test('[4.12] on a phone it is the whole screen, and the keyboard stays in it', async (t) => {
+    // With someone there, no address is asked for.
+    await service.post('/me/status', { status: 'available' }, owner.token);
+    t.teardown(() => service.post('/me/status', { status: 'away' }, owner.token));
     const viewport = { width: 390, height: 780 };
     const page = await browsing.open({ viewport, hasTouch: true, isMobile: true, reducedMotion: 'reduce' });
     const { launcher, panel } = widgetOf(page);
@@ -87,13 +115,13 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
       order,
       [
         'Earlier conversations',
-        'Sound off',
+        'Sound on',
         'Close chat',
         'Conversation',
         'Attach a file',
         'Your message',
         'Earlier conversations',
-        'Sound off',
+        'Sound on',
       ],
       'round and round; a disabled button is not a stop',
     );
@@ -157,11 +185,12 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
   t.test('[4.12] the announcements of a screen reader', async (t) => {
     await change({ primaryColor: '#2563eb', welcomeMessage: 'Hello! How can we help?', name: 'A shop' });
     const page = await browsing.open();
-    const { launcher, panel } = widgetOf(page);
+    const { launcher, panel, lines } = widgetOf(page);
     await launcher.waitFor();
     t.match(await page.locator('[data-switchboard]').ariaSnapshot(), /button "Open chat"/);
     await launcher.click();
     await say(page, 'Is it blue?');
+    await lines.filter({ hasText: 'Sent' }).waitFor();
     await panel.getByLabel('Email address').waitFor();
     const tree = await panel.ariaSnapshot();
     for (const line of [
@@ -194,7 +223,7 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
   t.test('[4.12] out of hours it says so', async (t) => {
     const page = await browsing.open();
     await widgetOf(page).launcher.click();
-    await widgetOf(page).panel.getByText('We usually answer within minutes.').waitFor();
+    await widgetOf(page).panel.getByText('We are away right now.').waitFor();
     const rule = await service.post('/business-hours', { name: 'Never', days: [] }, owner.token);
     t.equal(rule.status, 201);
     const other = await browsing.open();

@@ -15,6 +15,8 @@ const bodies: Record<string, (chatId: string) => unknown> = {
   'widget.read': () => undefined,
   'widget.rate': () => ({ rating: 5 }),
   'widget.presignUpload': () => ({ filename: 'a.txt', contentType: 'text/plain', size: 1 }),
+  'widget.availability': () => undefined,
+  'widget.listAgents': () => undefined,
   'widget.noteCampaign': () => ({ campaignId, type: 'click' }),
 };
 

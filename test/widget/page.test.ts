@@ -176,6 +176,9 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
   });
 
   t.test('[4.12] an address is requested after the first message, and kept', async (t) => {
+    // While no one is there, it is requested before.
+    await service.post('/me/status', { status: 'available' }, owner.token);
+    t.teardown(() => service.post('/me/status', { status: 'away' }, owner.token));
     const page = await browsing.open();
     const { launcher, text, panel } = widgetOf(page);
     await launcher.click();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { insertContact } from '../../store/customers/contacts.ts';
+import { insertContact, unsetContact } from '../../store/customers/writes.ts';
 import { startService } from '../support/service.ts';
 
 t.test('widget sessions', async (t) => {
@@ -18,11 +18,13 @@ t.test('widget sessions', async (t) => {
     const { status, body } = await open({ name: 'Kim' }, { 'User-Agent': 'Browser/1' });
     t.equal(status, 200);
     t.strictSame(Object.keys(body).sort(), [
+      'availability',
       'campaigns',
       'conversation',
       'csatEnabled',
       'nextOpenAt',
       'officeHoursOpen',
+      'replyTimeSeconds',
       'seq',
       'site',
       'takesTickets',
@@ -221,14 +223,10 @@ t.test('widget sessions', async (t) => {
       const db = service.running.services.engine.workspace(owner.workspaceId)?.db;
       if (db === undefined) throw new Error('no workspace');
       const contact = {
-        name: null,
+        ...unsetContact,
         email: 'lou@example.org',
-        phone: null,
-        company: null,
-        tags: [],
         customFields: {},
         lifetimeValueCents: 0,
-        note: null,
         firstSeenAt: '2026-01-01T00:00:00.000Z',
         lastSeenAt: '2026-01-01T00:00:00.000Z',
       };

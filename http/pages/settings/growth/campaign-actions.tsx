@@ -1,7 +1,9 @@
 // Actions on a campaign: set live, pause, copy, archive. The list and its page share them.
 
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Badge } from '../../design/feedback.tsx';
 import type { MenuItem } from '../../design/menu.tsx';
@@ -46,18 +48,40 @@ export function ArchiveCampaign({
   );
 }
 
-/** The actions that its present state allows. */
-export function campaignItems(
-  campaign: Campaign,
-  onArchive: (campaign: Campaign) => void,
-  onChanged: () => void,
-): readonly MenuItem[] {
-  const items: MenuItem[] = [];
-  if (campaign.status !== 'live' && campaign.status !== 'archived')
-    items.push({ label: 'Go live', run: () => void moveCampaign(campaign, 'live', onChanged) });
-  if (campaign.status === 'live')
-    items.push({ label: 'Pause', run: () => void moveCampaign(campaign, 'paused', onChanged) });
-  items.push({ label: 'Duplicate', run: () => void copyCampaign(campaign) });
+/** Sets it live, or pauses it. */
+export function LiveButton({
+  campaign,
+  small = false,
+  onChanged,
+}: {
+  readonly campaign: Campaign;
+  readonly small?: boolean;
+  readonly onChanged: () => void;
+}): JSX.Element | null {
+  const [busy, setBusy] = useState(false);
+  if (campaign.status === 'archived') return null;
+  const isLive = campaign.status === 'live';
+  const move = async (): Promise<void> => {
+    setBusy(true);
+    await moveCampaign(campaign, isLive ? 'paused' : 'live', onChanged);
+    setBusy(false);
+  };
+  return (
+    <Button
+      small={small}
+      kind={isLive ? 'plain' : 'primary'}
+      icon={isLive ? 'pause' : 'play'}
+      busy={busy}
+      onClick={() => void move()}
+    >
+      {isLive ? 'Pause' : 'Go live'}
+    </Button>
+  );
+}
+
+/** The other actions that its present state allows. */
+export function campaignItems(campaign: Campaign, onArchive: (campaign: Campaign) => void): readonly MenuItem[] {
+  const items: MenuItem[] = [{ label: 'Duplicate', run: () => void copyCampaign(campaign) }];
   if (campaign.status !== 'archived')
     items.push({ kind: 'line' }, { label: 'Archive', danger: true, run: () => onArchive(campaign) });
   return items;

@@ -23,7 +23,7 @@ export function CampaignPreview({
     >
       <div class="preview-campaign">
         <p class="preview-who">
-          {values.agentAvatarUrl.trim() !== '' && <Avatar name={name} />}
+          {values.agentAvatarUrl !== '' && <Avatar name={name} url={values.agentAvatarUrl} />}
           <strong>{name}</strong>
           <span class="preview-dismiss">×</span>
         </p>

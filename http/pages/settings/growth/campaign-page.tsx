@@ -20,9 +20,10 @@ import { hasRole } from '../../session.ts';
 import { SaveLine } from '../save-line.tsx';
 import { Section } from '../section.tsx';
 import { type CampaignValues, contentOf, frequencyNames, rulesInWords, rulesOf, valuesOf } from './campaign.ts';
-import { ArchiveCampaign, campaignItems, StatusBadge } from './campaign-actions.tsx';
+import { ArchiveCampaign, campaignItems, LiveButton, StatusBadge } from './campaign-actions.tsx';
 import { CampaignPreview } from './campaign-card.tsx';
 import { QuickReplyFields } from './quick-replies.tsx';
+import { SenderFields } from './sender-fields.tsx';
 import { UrlMatchFields } from './url-match.tsx';
 
 interface Read {
@@ -52,13 +53,16 @@ export function CampaignPage({ campaignId }: { readonly campaignId: string | und
           <>
             <StatusBadge status={campaign.status} />
             {hasRole('admin') && (
-              <Menu
-                label="Actions"
-                class="button"
-                items={campaignItems(campaign, () => setArchiving(true), read.reload)}
-              >
-                Actions <Icon name="down" size={16} />
-              </Menu>
+              <>
+                <LiveButton campaign={campaign} onChanged={read.reload} />
+                <Menu
+                  label="More actions"
+                  class="button quiet icon-only"
+                  items={campaignItems(campaign, () => setArchiving(true))}
+                >
+                  <Icon name="more" size={18} />
+                </Menu>
+              </>
             )}
           </>
         )
@@ -174,26 +178,7 @@ function SayFields({ form }: { readonly form: FormState<CampaignValues> }): JSX.
         onValue={(value) => form.set('body', value)}
         error={form.errorOf('content.body')}
       />
-      <TextField
-        label="Sender"
-        optional
-        maxLength={120}
-        value={values.agentName}
-        onValue={(value) => form.set('agentName', value)}
-        error={form.errorOf('content.agentName')}
-        hint="If empty, the name of the site."
-      />
-      <TextField
-        label="Picture"
-        optional
-        type="url"
-        maxLength={2048}
-        placeholder="https://…"
-        value={values.agentAvatarUrl}
-        onValue={(value) => form.set('agentAvatarUrl', value)}
-        error={form.errorOf('content.agentAvatarUrl')}
-        hint="The address of a picture of the sender."
-      />
+      <SenderFields form={form} />
       <QuickReplyFields
         replies={values.quickReplies}
         onReplies={(replies) => form.set('quickReplies', replies)}

@@ -16,7 +16,7 @@ import { hasRole } from '../../session.ts';
 import { countOf } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { rulesInWords, shareOf } from './campaign.ts';
-import { ArchiveCampaign, campaignItems, StatusBadge } from './campaign-actions.tsx';
+import { ArchiveCampaign, campaignItems, LiveButton, StatusBadge } from './campaign-actions.tsx';
 import { CampaignPage } from './campaign-page.tsx';
 import { Figure } from './figure.tsx';
 
@@ -114,13 +114,16 @@ function CampaignRow({
           <a href={`/settings/campaigns/${campaign.id}`}>{name}</a> <StatusBadge status={status} />
         </h2>
         {hasRole('admin') && (
-          <Menu
-            label={`Actions for ${name}`}
-            class="button quiet icon-only small"
-            items={campaignItems(campaign, onArchive, onChanged)}
-          >
-            <Icon name="more" />
-          </Menu>
+          <div class="row">
+            <LiveButton small campaign={campaign} onChanged={onChanged} />
+            <Menu
+              label={`Actions for ${name}`}
+              class="button quiet icon-only small"
+              items={campaignItems(campaign, onArchive)}
+            >
+              <Icon name="more" />
+            </Menu>
+          </div>
         )}
       </header>
       <p class="soft rules">{rulesInWords(triggerRules)}.</p>

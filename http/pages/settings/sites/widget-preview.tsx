@@ -2,6 +2,7 @@
 // picture: nothing in it works.
 
 import type { JSX } from 'preact';
+import { ownAddress } from '../../addresses.ts';
 import { inkOn, isHex } from './colour.ts';
 
 interface WidgetPreviewProps {
@@ -9,11 +10,14 @@ interface WidgetPreviewProps {
   readonly colour: string;
   readonly position: 'left' | 'right';
   readonly welcome: string;
+  /** The site's own, while someone is there; empty for the widget's. */
+  readonly sentence: string;
+  readonly logo: string | null;
 }
 
 const fallback = '#2563eb';
 
-export function WidgetPreview({ name, colour, position, welcome }: WidgetPreviewProps): JSX.Element {
+export function WidgetPreview({ name, colour, position, welcome, sentence, logo }: WidgetPreviewProps): JSX.Element {
   const primary = isHex(colour) ? colour : fallback;
   return (
     <div
@@ -24,9 +28,10 @@ export function WidgetPreview({ name, colour, position, welcome }: WidgetPreview
     >
       <div class="preview-panel">
         <div class="preview-head">
+          {logo !== null && <img src={ownAddress(logo)} alt="" width={36} height={36} />}
           <div>
             <p class="preview-name">{name}</p>
-            <p>We usually answer within minutes.</p>
+            <p>{sentence.trim() === '' ? 'We are here to help.' : sentence}</p>
           </div>
           <Shape of="close" />
         </div>
