@@ -17,8 +17,11 @@ export const billingEventsKeptMs = 30 * 24 * 3600_000;
 export const outboxKeptMs = 7 * 24 * 3600_000;
 export const maxOpenChatsPerAgent = 5;
 export const awayAfterMinutes = 5;
+export const unseenMailMinutes = 3;
 /** All are listed at once with their members, and each agent's events list the departments it is in. */
 export const maxDepartments = 200;
+/** Of the queue, for the team and for each agent. All are listed at once. */
+export const maxViews = 50;
 export const previewChars = 140;
 /** Of a message; a longer transcript is cut. */
 export const maxMessageChars = 10_000;

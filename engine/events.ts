@@ -22,11 +22,17 @@ export interface ConversationAudience {
   /** Its assignee and the recipient of an offer, now and until now. */
   readonly agentIds: readonly string[];
   readonly visitorId: string | null;
+  /** What came by mail: of the visitor's tokens, only for those that prove this address. */
+  readonly emailHash?: string;
+  /** While the conversation's preview is of a mail. */
+  readonly mailPreview?: { readonly emailHash: string; readonly before: string | null };
 }
 
 export type Audience =
   /** Every agent of the workspace. */
   | { readonly kind: 'workspace' }
+  /** Only this agent; never a webhook. */
+  | { readonly kind: 'agent'; readonly agentId: string }
   /** Every agent who works in the channel. */
   | { readonly kind: 'channel'; readonly channel: Channel }
   | ConversationAudience;
@@ -39,7 +45,8 @@ export type Audience =
 export interface EventRecords {}
 
 /**
- * Stored and numbered. `data` names the record's key in the event's data; `visitorToo`: its customer may receive it.
+ * Stored and numbered. `data` names the record's key in the event's data; `visitorToo`: its customer may receive it;
+ * `isPersonal`: only the sockets of one agent receive it, never a webhook.
  */
 export const events = {
   'conversation.created': { summary: 'A conversation was created.', data: 'conversation', visitorToo: false },
@@ -138,7 +145,41 @@ export const events = {
     data: 'savedReply',
     visitorToo: false,
   },
-  'visitor.online': { summary: 'A visitor opened a page with the widget.', data: 'visitor', visitorToo: false },
+  'view.created': {
+    summary: "A view of the queue was kept. The team's are sent to everyone, an agent's own only to its sockets.",
+    data: 'view',
+    visitorToo: false,
+  },
+  'view.updated': { summary: 'A view of the queue changed.', data: 'view', visitorToo: false },
+  'view.deleted': {
+    summary: 'A view of the queue was deleted. Carries its last state.',
+    data: 'view',
+    visitorToo: false,
+  },
+  'draft.updated': {
+    summary:
+      "A draft was created, scheduled, taken back, or could not be sent. Sent only to its author's sockets, " +
+      'and not for each change of its text.',
+    data: 'draft',
+    visitorToo: false,
+    isPersonal: true,
+  },
+  'draft.deleted': {
+    summary: "A draft was deleted or sent. Sent only to its author's sockets.",
+    data: 'draft',
+    visitorToo: false,
+    isPersonal: true,
+  },
+  'visitor.online': {
+    summary: 'A visitor opened a session, or its first socket: `isOnline` of the record says which.',
+    data: 'visitor',
+    visitorToo: false,
+  },
+  'visitor.offline': {
+    summary: "A visitor's last socket closed ten seconds ago.",
+    data: 'visitor',
+    visitorToo: false,
+  },
   'visitor.updated': {
     summary: 'A visitor was identified, blocked or unblocked.',
     data: 'visitor',
@@ -147,7 +188,10 @@ export const events = {
   'kb.job.updated': { summary: 'A crawl was queued, progressed, or ended.', data: 'job', visitorToo: false },
   'visitor.page_viewed': { summary: 'A visitor opened another page.', data: 'visitor', visitorToo: false },
   'goal.completed': { summary: 'A visitor completed a goal.', data: 'completion', visitorToo: false },
-} as const satisfies Record<string, { summary: string; data: keyof EventRecords; visitorToo: boolean }>;
+} as const satisfies Record<
+  string,
+  { summary: string; data: keyof EventRecords; visitorToo: boolean; isPersonal?: true }
+>;
 
 type Catalogue = typeof events;
 export type EventType = keyof Catalogue;
@@ -175,6 +219,8 @@ const scopeOfRecord: Record<RecordName, Scope> = {
   settings: 'agents:read',
   site: 'agents:read',
   savedReply: 'conversations:read',
+  view: 'conversations:read',
+  draft: 'messages:read',
   visitor: 'visitors:read',
   call: 'conversations:read',
   job: 'ai:read',
@@ -187,6 +233,9 @@ export function isEventType(type: string): type is EventType {
 
 export const eventTypes: readonly EventType[] = Object.keys(events).filter(isEventType);
 
+/** The types that webhooks can receive. */
+export const webhookEventTypes: readonly EventType[] = eventTypes.filter((type) => !('isPersonal' in events[type]));
+
 export function scopeOfEvent(type: EventType): Scope {
   return scopeOfRecord[events[type].data];
 }
@@ -197,6 +246,7 @@ export function emit<Type extends EventType>(
   event: { type: Type; conversationId?: string; audience: Audience; data: EventData[Type] },
 ): void {
   ctx.emit(event);
+  if (event.audience.kind === 'agent') return;
   feedWebhooks(ctx, 'events', { ...event, scope: scopeOfEvent(event.type), seq: ctx.events.at(-1)?.seq });
 }
 

@@ -10,17 +10,29 @@ import {
   numberReleaseKind,
 } from './conversations/carrier-orders.ts';
 import { expireAssignment, handshakeDeadline } from './conversations/handshake.ts';
+import {
+  callNoticeDeadline,
+  givenNoticeDeadline,
+  messageNoticeDeadline,
+  offerNoticeDeadline,
+} from './conversations/notices.ts';
 import { drainDeadline, drainOn } from './conversations/routing.ts';
 import {
   autoClose,
   autoCloseDeadline,
   continueRescheduling,
   rescheduleClosingsDeadline,
+  wakeConversation,
+  wakeDeadline,
 } from './conversations/status.ts';
+import { rescheduleUnreachableDeadline, unreachableDeadline } from './conversations/unreachable.ts';
+import { continueUnseen, rescheduleUnseenDeadline, unseenDeadline } from './conversations/unseen.ts';
 import { contactsDeadline, indexOlder } from './customers/contacts.ts';
+import { continueUnreachable, noteUnreachable } from './customers/reach.ts';
 import { crawlKind, failCrawl } from './knowledge/crawls.ts';
 import { embedKind, sweep, sweepDeadline } from './knowledge/knowledge.ts';
 import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './mail/email-domain.ts';
+import { checkMailbox, mailboxDeadline, mailboxKind, settleMailbox } from './mail/mailboxes.ts';
 import { type Mail, mailKind } from './mail/outgoing.ts';
 import { disableFailing, settleDelivery } from './platform/webhook-outcomes.ts';
 import { disableDeadline } from './platform/webhooks.ts';
@@ -29,10 +41,23 @@ import type { DeadlineCommand, DeadlineCommands } from './runtime/deadlines.ts';
 import type { Deadline, OutboxKind } from './runtime/kinds.ts';
 import type { Delivered, OutboxItem, OutboxJob, OutboxJobs } from './runtime/outbox.ts';
 import { clearDeadline, clearDepartment } from './team/departments.ts';
+import {
+  mailUnseen,
+  noticeCall,
+  noticeGiven,
+  noticeMailDeadline,
+  noticeMessage,
+  noticeOffer,
+  type Push,
+  pushKind,
+  settlePush,
+} from './team/notifying.ts';
 import { awayDeadline, goAway } from './team/presence.ts';
 import { returnConversations, returnDeadline } from './team/returning.ts';
 import { type AttachmentCopy, copyKind, settleCopy } from './tickets/attachment-copies.ts';
+import { mailUnseenAnswers } from './tickets/chat-mail.ts';
 import { settleMail } from './tickets/delivery.ts';
+import { draftKind, settleDraft } from './tickets/drafts.ts';
 import { type CodeToSend, codeKind, settleCode } from './verification/delivery.ts';
 import { webhookDeliveryKind } from './webhook-deliveries.ts';
 import { endPeriod, periodDeadline } from './workspace/billing.ts';
@@ -43,11 +68,22 @@ const deadlines: readonly (readonly [Deadline, DeadlineCommand])[] = [
   [awayDeadline, goAway],
   [handshakeDeadline, expireAssignment],
   [autoCloseDeadline, autoClose],
+  [wakeDeadline, wakeConversation],
   [rescheduleClosingsDeadline, continueRescheduling],
+  [unreachableDeadline, noteUnreachable],
+  [rescheduleUnreachableDeadline, continueUnreachable],
+  [unseenDeadline, mailUnseenAnswers],
+  [rescheduleUnseenDeadline, continueUnseen],
   [clearDeadline, clearDepartment],
   [drainDeadline, drainOn],
   [contactsDeadline, indexOlder],
   [maintenanceDeadline, maintain],
+  [messageNoticeDeadline, noticeMessage],
+  [offerNoticeDeadline, noticeOffer],
+  [givenNoticeDeadline, noticeGiven],
+  [callNoticeDeadline, noticeCall],
+  [noticeMailDeadline, mailUnseen],
+  [mailboxDeadline, checkMailbox],
   [pollDeadline, pollDomain],
   [reportsDeadline, rebuildReports],
   [returnDeadline, returnConversations],
@@ -68,6 +104,10 @@ export const deadlineCommands: DeadlineCommands = Object.fromEntries(
  */
 export interface OutsidePorts {
   sendMail(item: { workspaceId: string; id: string; mail: Mail }): Promise<string>;
+  /** Sends a mail that an agent scheduled. */
+  sendDraft(item: { workspaceId: string; draftId: string }): Promise<string>;
+  /** Brings in the mail of a mailbox. Resolves to `moreMail` if there is more than one check takes. */
+  checkMailbox(item: { workspaceId: string; mailboxId: string }): Promise<string>;
   /** Resolves to DomainFindings as JSON. */
   checkEmailDomain(item: { workspaceId: string; check: DomainCheck }): Promise<string>;
   copyAttachment(copy: AttachmentCopy): Promise<string>;
@@ -78,6 +118,8 @@ export interface OutsidePorts {
   embed(item: { workspaceId: string }): Promise<string>;
   removeObject(item: { key: string }): Promise<string>;
   sendWebhook(item: OutboxItem): Promise<Delivered>;
+  /** Rejects with DeliveryError `subscriptionGone` if the browser no longer has the subscription. */
+  sendPush(item: OutboxItem<Push>): Promise<string>;
   sendCode(item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend }): Promise<string>;
 }
 
@@ -106,6 +148,14 @@ const jobs: readonly JobMaker[] = [
     deliver: ({ workspaceId, id, payload }, ports) => ports.sendMail({ workspaceId, id, mail: payload }),
     settled: settleMail,
   }),
+  job(draftKind, {
+    deliver: ({ workspaceId, subjectId }, ports) => ports.sendDraft({ workspaceId, draftId: subjectId ?? '' }),
+    settled: settleDraft,
+  }),
+  job(mailboxKind, {
+    deliver: ({ workspaceId, subjectId }, ports) => ports.checkMailbox({ workspaceId, mailboxId: subjectId ?? '' }),
+    settled: settleMailbox,
+  }),
   job(domainCheckKind, {
     deliver: ({ workspaceId, payload }, ports) => ports.checkEmailDomain({ workspaceId, check: payload }),
     settled: settleDomainCheck,
@@ -122,6 +172,7 @@ const jobs: readonly JobMaker[] = [
   job(embedKind, { deliver: ({ workspaceId }, ports) => ports.embed({ workspaceId }) }),
   job(removeObjectKind, { deliver: ({ payload }, ports) => ports.removeObject(payload) }),
   job(webhookDeliveryKind, { deliver: (item, ports) => ports.sendWebhook(item), settled: settleDelivery }),
+  job(pushKind, { deliver: (item, ports) => ports.sendPush(item), settled: settlePush }),
   job(codeKind, {
     deliver: ({ workspaceId, id, subjectId, payload }, ports) =>
       ports.sendCode({ workspaceId, id, verificationId: subjectId ?? '', code: payload }),

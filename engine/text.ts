@@ -17,6 +17,14 @@ export function firstChars(text: string, count: number): string {
     .join('');
 }
 
+/** The first `count` characters and "…", cut between words where there are any. */
+export function firstWords(text: string, count: number): string {
+  const cut = firstChars(text, count);
+  if (cut === text) return text;
+  const end = cut.lastIndexOf(' ');
+  return `${(end > cut.length / 2 ? cut.slice(0, end) : cut).trimEnd()}…`;
+}
+
 export function escapeHtml(text: string): string {
   return special.test(text) ? text.replace(/[&<>"']/g, (char) => escapes[char] ?? char) : text;
 }

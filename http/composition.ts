@@ -1,6 +1,6 @@
 // Makes every part once and hands it to those that use it. Starts nothing. Called by serve.ts.
 
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Directory, type DirectoryOptions, type WorkspaceFiles } from '../engine/directory/directory.ts';
 import { deadlineCommands, outboxJobs } from '../engine/jobs.ts';
 import { Ingestion } from '../engine/knowledge/ingestion.ts';
@@ -35,8 +35,11 @@ import { createSecretBox, type SecretBox } from '../workers/secrets/secret-box.t
 import { createTotp } from '../workers/secrets/totp.ts';
 import { createPageFiles, type PageFiles } from './browser/page-files.ts';
 import { createWidgetFiles, type WidgetFiles } from './browser/widget-files.ts';
-import { hostKeyOf } from './delivery/mail-out.ts';
+import { hostKeyOf, sendQueuedMail } from './delivery/mail-out.ts';
+import { MailboxAccess } from './delivery/mailbox-access.ts';
+import { Mailboxes } from './delivery/mailboxes.ts';
 import { type OutsideParts, outsidePorts } from './delivery/ports.ts';
+import { sendPush } from './delivery/push.ts';
 import type { KnowledgeParts } from './knowledge-parts.ts';
 import { networkOf } from './limits/network-address.ts';
 import { SignInGuard } from './limits/sign-in-guard.ts';
@@ -48,11 +51,16 @@ import { type FolderKeys, takeKeys } from './process/folder-keys.ts';
 import { createLog } from './process/log.ts';
 import { createMetrics, type Metrics } from './process/metrics.ts';
 import { StorageWatch } from './process/storage-watch.ts';
+import { createReplyTimes } from './reply-times.ts';
 import type { Route } from './route.ts';
 import { systemRoutes } from './routes/system.ts';
 import { apiRoutes } from './routes.ts';
 import type { Services } from './services.ts';
+import { createArticlePreviews } from './signed/article-previews.ts';
+import { createChatLinks } from './signed/chat-links.ts';
 import { createExportLinks } from './signed/export-links.ts';
+import { createIdentity } from './signed/identity.ts';
+import { createMailboxGrants } from './signed/mailbox-grants.ts';
 import { createRegistrationCodes } from './signed/registration-codes.ts';
 import { SignInSteps } from './signed/sign-in-steps.ts';
 import { createUploadLinks } from './signed/upload-links.ts';
@@ -96,6 +104,7 @@ export interface Composition {
   readonly mailReader: MailReader;
   readonly knowledge: KnowledgeParts;
   readonly ingestion: Ingestion;
+  readonly mailboxes: Mailboxes;
   readonly faults: FolderFaults;
   readonly storage: StorageWatch;
   /** Reported by /readyz. */
@@ -114,9 +123,21 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
   const outside = await outsideOf(ground, options);
   const { knowledge, mail, mailReader } = outside;
   const made: Made = { options, ground, folder, outside };
-  const engine: Engine = engineOf(made, () => ({ engine, ingestion, metrics }));
-  const ingestion = new Ingestion({ engine, ...knowledge });
-  const services: Services = servicesOf(made, { engine, sockets: () => sockets });
+  const outsides = outsideParts(made, () => ({ engine, ingestion, mailboxes, services }));
+  const engine: Engine = engineOf(made, outsides, () => metrics);
+  const ingestion = new Ingestion({ engine, log, ...knowledge });
+  const services: Services = servicesOf(made, {
+    engine,
+    sockets: () => sockets,
+    sendMail: (item) => sendQueuedMail(outsides.mail(), item),
+  });
+  const mailboxes = new Mailboxes({
+    engine,
+    mailPorts: services.mailPorts,
+    openMailbox: services.openMailbox,
+    userOf: services.mailboxUser,
+    folder: join(ground.dataDir, 'fetched-mail'),
+  });
   const { reader } = services;
   const metrics: Metrics = metricsOf(services, { faults, sockets: () => sockets });
   const storage = new StorageWatch({ objects: services.objects, clock, log });
@@ -137,7 +158,19 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
     sockets.publish(workspaceId, events);
     reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
   });
-  const parts = { services, engine, directory, pipeline, sockets, routes, metrics, faults, storage, ingestion };
+  const parts = {
+    services,
+    engine,
+    directory,
+    pipeline,
+    sockets,
+    routes,
+    metrics,
+    faults,
+    storage,
+    ingestion,
+    mailboxes,
+  };
   const composition: Composition = { ...parts, mail, checkpointer, mailReader, knowledge, isReady: false };
   return composition;
 }
@@ -150,19 +183,16 @@ interface Made {
   readonly outside: Outside;
 }
 
-/** `later`: what is made with the engine, and called once it runs. */
-function engineOf(
-  { ground, folder, outside }: Made,
-  later: () => { engine: Engine; ingestion: Ingestion; metrics: Metrics },
-): Engine {
+/** `metrics`: made with the engine, and called once it runs. */
+function engineOf({ ground, folder, outside }: Made, outsides: OutsideParts, metrics: () => Metrics): Engine {
   const { embedder } = outside.services;
-  const jobs = outboxJobs(outsidePorts(outsideParts({ ground, folder, outside }, later)));
+  const jobs = outboxJobs(outsidePorts(outsides));
   return new Engine({
     ...folder.ofFiles,
     ids: ground.ids,
     random: ground.random,
     deadlines: deadlineCommands,
-    outbox: observed(jobs, (kind, outcome) => later().metrics.observeOutside(kind, outcome)),
+    outbox: observed(jobs, (kind, outcome) => metrics().observeOutside(kind, outcome)),
     settings: { baseUrl: ground.config.baseUrl, mailHost: ground.config.mailHost },
     ceilings: ceilingsOf(ground.config),
     glance: (path) => folder.checkpointer.glance({ path, model: embedder.model }),
@@ -172,11 +202,18 @@ function engineOf(
 
 function servicesOf(
   { options, ground, folder, outside }: Made,
-  { engine, sockets }: { engine: Engine; sockets: () => Sockets },
+  { engine, sockets, sendMail }: { engine: Engine; sockets: () => Sockets; sendMail: Services['sendMail'] },
 ): Services {
   const { config, clock, ids, log, dataDir } = ground;
   const { directory, secrets, keys } = folder;
   const signed = signedPartsOf(config, keys.jwtSecret);
+  const reader =
+    options.reader ??
+    createReader({
+      dataDir,
+      whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs),
+    });
+  const mailboxAccess = new MailboxAccess({ secrets, clock, access: outside.services.mailAccess, engine });
   return {
     ...signInPartsOf(ground, keys.jwtSecret),
     ...signed,
@@ -189,14 +226,12 @@ function servicesOf(
     engine,
     directory,
     secrets,
+    sendMail,
+    mailboxUser: (workspaceId, mailbox) => mailboxAccess.userOf(workspaceId, mailbox),
     recognise,
     apexDomain,
-    reader:
-      options.reader ??
-      createReader({
-        dataDir,
-        whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs),
-      }),
+    reader,
+    replyTimes: createReplyTimes({ engine, clock, reader }),
     billingTurns: new Turns(),
     mailPorts: {
       engine,
@@ -283,19 +318,29 @@ function folderOf(
 
 /** `later`: what is made with these ports. */
 function outsideParts(
-  { ground, folder, outside }: Omit<Made, 'options'>,
-  later: () => { engine: Engine; ingestion: Ingestion },
+  { ground, folder, outside }: Made,
+  later: () => { engine: Engine; ingestion: Ingestion; mailboxes: Mailboxes; services: Services },
 ): OutsideParts {
   const { config, clock } = ground;
-  const { directory, secrets } = folder;
-  const { carrier, objects, emailDomains, webhookSender: sender } = outside.services;
-  const mail = {
+  const { directory, secrets, keys } = folder;
+  const { carrier, objects, emailDomains, webhookSender: sender, pushSender } = outside.services;
+  const hostKey = hostKeyOf(config);
+  const chatLinks = createChatLinks(keys.jwtSecret);
+  const mail = () => ({
+    engine: later().engine,
     sender: outside.mail,
+    sendThrough: outside.services.sendThrough,
+    ownServers: !config.mail.isChosen,
+    mailboxUser: later().services.mailboxUser,
     secrets,
+    directory,
+    chatLinks,
+    baseUrl: config.baseUrl,
+    isLimited: config.rateLimits,
     mailFrom: config.mailFrom,
-    hostKey: hostKeyOf(config),
+    hostKey,
     takesReturns: config.smtp !== undefined && hostOf(config.mailFrom) === config.mailHost,
-  };
+  });
   return {
     clock,
     directory,
@@ -304,9 +349,11 @@ function outsideParts(
     objects,
     emailDomains,
     attachmentSource: outside.attachmentSource,
-    mail: () => ({ ...mail, engine: later().engine }),
+    mail,
     ingestion: () => later().ingestion,
+    mailboxes: () => later().mailboxes,
     sendWebhook: (item) => sendWebhook({ engine: later().engine, config, secrets, clock, sender }, item),
+    sendPush: (item) => sendPush({ engine: later().engine, secrets, clock, sender: pushSender }, item),
   };
 }
 
@@ -324,12 +371,24 @@ function signInPartsOf({ config, clock, ids }: Ground, secret: FolderKeys['jwtSe
   };
 }
 
-type SignedParts = 'visitorTokens' | 'exportLinks' | 'registrationCodes' | 'uploadLinks';
+type SignedParts =
+  | 'visitorTokens'
+  | 'identity'
+  | 'chatLinks'
+  | 'mailboxGrants'
+  | 'exportLinks'
+  | 'articlePreviews'
+  | 'registrationCodes'
+  | 'uploadLinks';
 
 function signedPartsOf({ baseUrl }: Config, secret: FolderKeys['jwtSecret']): Pick<Services, SignedParts> {
   return {
     visitorTokens: createVisitorTokens(secret),
+    identity: createIdentity(secret),
+    chatLinks: createChatLinks(secret),
+    mailboxGrants: createMailboxGrants(secret),
     exportLinks: createExportLinks(secret),
+    articlePreviews: createArticlePreviews(secret),
     registrationCodes: createRegistrationCodes(secret),
     uploadLinks: createUploadLinks({ secret, baseUrl }),
   };

@@ -14,12 +14,16 @@ import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
 import { type Commerce, createCommerce } from '../workers/providers/commerce.ts';
 import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
 import { createFetcher } from '../workers/providers/fetcher.ts';
-import { dnsResolver, systemResolver } from '../workers/providers/host-resolver.ts';
+import { dnsResolver, type ResolveHost, systemResolver } from '../workers/providers/host-resolver.ts';
+import { mailboxesOver } from '../workers/providers/imap.ts';
 import { type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
+import { createMailAccess } from '../workers/providers/mail-access.ts';
+import { mailServers } from '../workers/providers/mail-server.ts';
 import type { ObjectStore } from '../workers/providers/objects.ts';
 import { withinReserve } from '../workers/providers/objects-reserve.ts';
 import { openPlaces, type Places, PlacesUnusable } from '../workers/providers/places.ts';
 import { createResolver } from '../workers/providers/resolver.ts';
+import { createPushSender, type PushSender } from '../workers/providers/web-push.ts';
 import { createWebhookSender, type WebhookSender } from '../workers/providers/webhook-sender.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
 import { type Config, ConfigError } from './process/config.ts';
@@ -31,6 +35,7 @@ import { createVisitorPlaces } from './visitor-places.ts';
 export interface OutsideOptions extends KnowledgeOptions {
   readonly mail?: MailSender;
   readonly emailDomains?: EmailDomainProvider;
+  readonly mailProviders?: Parameters<typeof createMailAccess>[1];
   /** How long a shop may take to answer what it knows of a customer. */
   readonly commerceTimeoutMs?: number;
 }
@@ -51,14 +56,19 @@ type OutsideServices = Pick<
   | 'embedder'
   | 'retriever'
   | 'crawler'
+  | 'models'
   | 'imageSource'
   | 'objects'
   | 'disk'
   | 'emailDomains'
   | 'webhookSender'
+  | 'pushSender'
   | 'billing'
   | 'commerce'
   | 'visitorPlaces'
+  | 'sendThrough'
+  | 'openMailbox'
+  | 'mailAccess'
 >;
 
 /** Rejects with ConfigError. */
@@ -68,7 +78,7 @@ export async function outsideOf(
 ): Promise<Outside> {
   const outboxFolder = join(dataDir, 'outbox');
   const knowledge = createKnowledgeParts(config, options);
-  const { embedder, retriever, crawler, imageSource } = knowledge;
+  const { embedder, retriever, crawler, models, imageSource } = knowledge;
   const disk = new DiskReserve({ folder: dataDir, reserveBytes: config.diskReserveBytes, clock, log });
   const numberingPlan = createNumberingPlan();
   const places = await placesOf(config);
@@ -81,6 +91,7 @@ export async function outsideOf(
       embedder,
       retriever,
       crawler,
+      models,
       imageSource,
       disk,
       numberingPlan,
@@ -88,8 +99,12 @@ export async function outsideOf(
       carrier: await carrierOf(config, { numberingPlan, outboxFolder }),
       emailDomains: options.emailDomains ?? emailDomainsOf(config),
       webhookSender: webhookSenderOf(config),
+      pushSender: pushSenderOf(config),
       commerce: commerceOf(config, options),
       billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
+      sendThrough: mailServers(resolveHostOf(config)),
+      openMailbox: mailboxesOver(resolveHostOf(config)),
+      mailAccess: createMailAccess(config.mailApps, options.mailProviders),
       visitorPlaces: createVisitorPlaces({ places, countryHeaders: config.geo.countryHeaders }),
     },
   };
@@ -109,11 +124,24 @@ function objectsWithin(
   return objects !== undefined && storage.provider === 'disk' ? withinReserve(objects, () => disk.hasRoom) : objects;
 }
 
+function resolveHostOf({ dnsServers }: Config): ResolveHost {
+  return dnsServers === undefined ? systemResolver : dnsResolver(dnsServers);
+}
+
 function webhookSenderOf({ dnsServers, allowPrivateWebhooks, baseUrl }: Config): WebhookSender {
   return createWebhookSender({
     resolveHost: dnsServers === undefined ? systemResolver : dnsResolver(dnsServers),
     allowPrivate: allowPrivateWebhooks,
     userAgent: `Switchboard-Webhooks (+${baseUrl})`,
+  });
+}
+
+function pushSenderOf({ dnsServers, allowPrivateWebhooks, baseUrl, mailFrom }: Config): PushSender {
+  return createPushSender({
+    resolveHost: dnsServers === undefined ? systemResolver : dnsResolver(dnsServers),
+    allowPrivate: allowPrivateWebhooks,
+    userAgent: `Switchboard-Push (+${baseUrl})`,
+    contact: `mailto:${mailFrom}`,
   });
 }
 

@@ -12,10 +12,15 @@ import { commerceRoutes } from './routes/commerce.ts';
 import { contactRoutes } from './routes/contacts.ts';
 import { conversationReadRoutes } from './routes/conversation-reads.ts';
 import { conversationRoutes } from './routes/conversations.ts';
+import { draftRoutes } from './routes/drafts.ts';
 import { emailRoutes } from './routes/email.ts';
 import { goalRoutes } from './routes/goals.ts';
+import { helpRoutes } from './routes/help.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { knowledgeRoutes } from './routes/knowledge.ts';
+import { mailServerRoutes } from './routes/mail-server.ts';
+import { mailboxRoutes } from './routes/mailboxes.ts';
+import { notificationRoutes } from './routes/notifications.ts';
 import { oauthRoutes } from './routes/oauth.ts';
 import { oauthAppRoutes } from './routes/oauth-apps.ts';
 import { oauthGrantRoutes } from './routes/oauth-grants.ts';
@@ -23,7 +28,9 @@ import { pageRoutes } from './routes/pages.ts';
 import { phoneNumberRoutes } from './routes/phone-numbers.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { savedReplyRoutes } from './routes/saved-replies.ts';
+import { savedViewRoutes } from './routes/saved-views.ts';
 import { secondFactorRoutes } from './routes/second-factors.ts';
+import { senderRoutes } from './routes/senders.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { signInRoutes } from './routes/sign-in.ts';
 import { siteRoutes } from './routes/sites.ts';
@@ -45,6 +52,10 @@ export const apiRoutes: readonly Route[] = [
   ...signInRoutes,
   ...sessionRoutes,
   ...secondFactorRoutes,
+  ...notificationRoutes,
+  ...senderRoutes,
+  ...mailboxRoutes,
+  ...draftRoutes,
   ...agentRoutes,
   ...workspaceRoutes,
   ...conversationRoutes,
@@ -54,8 +65,10 @@ export const apiRoutes: readonly Route[] = [
   ...phoneNumberRoutes,
   ...carrierRoutes,
   ...integrationRoutes,
+  ...mailServerRoutes,
   ...siteRoutes,
   ...savedReplyRoutes,
+  ...savedViewRoutes,
   ...emailRoutes,
   ...knowledgeRoutes,
   ...uploadRoutes,
@@ -77,6 +90,7 @@ export const apiRoutes: readonly Route[] = [
   ...oauthAppRoutes,
   ...oauthGrantRoutes,
   ...oauthRoutes,
+  ...helpRoutes,
   ...widgetFileRoutes,
   ...pageRoutes,
 ];

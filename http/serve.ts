@@ -1,6 +1,6 @@
 // Starts and stops the service: the data folder is locked, the parts are made, what an earlier process left is settled,
 // and the listeners open; stopping does the opposite. Tests start the service here with a clock, a random source or
-// ports of their own; http/main.ts starts it from the environment.
+// ports of their own; http/main.js starts it from the environment.
 
 import { resolve } from 'node:path';
 import { releaseOrphans, sweepNumberPlaces } from '../engine/calls/number-claims.ts';
@@ -224,17 +224,19 @@ class Service implements Running {
 
   async #close(): Promise<void> {
     const { services } = this;
-    const { engine, directory, ingestion, knowledge, mail, metrics, storage, mailReader, checkpointer } = this.#parts;
+    const { engine, directory, ingestion, mailboxes, knowledge, mail, metrics, storage, mailReader, checkpointer } =
+      this.#parts;
     // Before the engine, whose last connection to a file removes its log.
     await Promise.all([services.reader.stop(), services.retriever.stop()]);
     await engine.stop();
     await directory.stop();
     // After the engine: what they leave unfinished is not recorded as failed, but repeated after the restart.
     ingestion.stop();
+    mailboxes.stop();
     await Promise.all([knowledge.stop(), services.commerce.close()]);
     this.#server.close();
     mail.close();
-    await services.webhookSender.close();
+    await Promise.all([services.webhookSender.close(), services.pushSender.close()]);
     metrics.stop();
     services.disk.stop();
     storage.stop();

@@ -13,8 +13,33 @@ export function below(cursor: Cursor | undefined): { at: string; id: string } {
   return { at, id };
 }
 
+/** Below every row, for lists in the other direction. */
+const bottom: Cursor = { at: '', id: '' };
+
+/** The bindings of `(createdAt, id) > (@at, @id)`. */
+export function above(cursor: Cursor | undefined): { at: string; id: string } {
+  const { at, id } = cursor ?? bottom;
+  return { at, id };
+}
+
 /** Merges lists sorted newest first and returns the first `limit` positions, without duplicates. */
 export function newestOf(lists: readonly (readonly Cursor[])[], limit: number): Cursor[] {
-  const places = new Map(lists.flatMap((list) => list.map((place) => [place.id, place] as const)));
-  return [...places.values()].sort((a, b) => (a.at < b.at || (a.at === b.at && a.id < b.id) ? 1 : -1)).slice(0, limit);
+  return distinct(lists)
+    .sort((a, b) => (isBelow(a, b) ? 1 : -1))
+    .slice(0, limit);
+}
+
+/** The same for lists sorted oldest first. */
+export function oldestOf(lists: readonly (readonly Cursor[])[], limit: number): Cursor[] {
+  return distinct(lists)
+    .sort((a, b) => (isBelow(a, b) ? -1 : 1))
+    .slice(0, limit);
+}
+
+function distinct(lists: readonly (readonly Cursor[])[]): Cursor[] {
+  return [...new Map(lists.flatMap((list) => list.map((place) => [place.id, place] as const))).values()];
+}
+
+function isBelow(one: Cursor, other: Cursor): boolean {
+  return one.at < other.at || (one.at === other.at && one.id < other.id);
 }

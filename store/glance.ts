@@ -27,8 +27,9 @@ export type Glance =
       readonly domain: string | undefined;
       /** Whether documents wait to be embedded by the given model. */
       readonly isUnembedded: boolean;
-      /** Whether agents had sockets when the last process ended. */
+      /** Whether agents and visitors had sockets when the last process ended. */
       readonly hasAgentsOnline: boolean;
+      readonly hasVisitorsOnline: boolean;
       /** One of its sealed secrets; undefined if it has none. */
       readonly sealed: SealedRow | undefined;
     };
@@ -60,6 +61,7 @@ export function glanceAt({ path, model }: GlanceQuestion): Glance {
       domain: verifiedDomain(db),
       isUnembedded: model !== undefined && isUnembedded(db, model),
       hasAgentsOnline: isAnyAgentOnline(db),
+      hasVisitorsOnline: isAnyVisitorOnline(db),
       sealed: aSealedSecret(db),
     }));
   } finally {
@@ -71,6 +73,10 @@ export function glanceAt({ path, model }: GlanceQuestion): Glance {
 export function isUnembedded(db: Database, model: string): boolean {
   const base = findKbBase(db);
   return (base !== undefined && base.model !== model) || nextWithoutEmbedding(db, { model, after: '' }) !== undefined;
+}
+
+function isAnyVisitorOnline(db: Database): boolean {
+  return db.get('SELECT 1 FROM visitor WHERE isOnline = 1 LIMIT 1') !== undefined;
 }
 
 function verifiedDomain(db: Database): string | undefined {

@@ -21,7 +21,7 @@ const idleMs = 60_000;
 
 export function createCheckpointer(): Checkpointer {
   const thread = createThread<typeof methods>({
-    file: new URL('./checkpointer-thread.ts', import.meta.url),
+    file: 'workers/checkpointer-thread.ts',
     title: 'checkpoint',
     maxWaiting,
     timeoutMs,

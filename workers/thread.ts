@@ -56,8 +56,8 @@ interface Waiting {
 }
 
 export interface ThreadOptions {
-  /** The thread's file, which calls answerCalls(). */
-  readonly file: URL;
+  /** The thread's source, which calls answerCalls(), as a path from the project's folder. */
+  readonly file: string;
   /** The thread's purpose, for messages. */
   readonly title: string;
   readonly maxWaiting: number;

@@ -5,7 +5,7 @@ import type { Channel, ConversationRecord, ConversationStatus } from '../../stor
 import type { ConversationView } from '../../store/conversations/records.ts';
 import type { DrillDown } from '../../store/reports/lists.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
-import { nobody } from '../../store/reports/rollups.ts';
+import { noDepartment } from '../../store/reports/rollups.ts';
 import type { BucketTotals, ReportScope } from '../../store/reports/sums.ts';
 import type { DurationFigures, GoalTotals, Totals } from '../../store/reports/types.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
@@ -228,7 +228,7 @@ export async function customersReport(view: View, query: ReportQuery, reads: Rep
 /** Waiting conversations have no assignee, so agents see the queues they take from. */
 function queueScope(agent: AgentRecord, scope: ReportScope): ReportScope {
   if (agent.role !== 'agent') return { ...scope, agentId: null };
-  const own = [...agent.groupIds, nobody];
+  const own = [...agent.groupIds, noDepartment];
   return {
     channels: scope.channels,
     departmentIds:
@@ -266,7 +266,7 @@ export interface DrillDownQuery extends ReportQuery {
 /** The conversations that a drill-down lists. */
 export function drillDownOf(view: View, query: DrillDownQuery): DrillDown {
   const { agent, scope, range } = reportFrame(view, query, undefined);
-  const shownDepartmentIds = agent.role === 'agent' ? [...agent.groupIds, nobody] : null;
+  const shownDepartmentIds = agent.role === 'agent' ? [...agent.groupIds, noDepartment] : null;
   return { scope, range, status: query.status, isRated: query.isRated, isMissed: query.isMissed, shownDepartmentIds };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Channel } from '../../store/conversations/conversations.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
-import { nobody } from '../../store/reports/rollups.ts';
+import { noDepartment } from '../../store/reports/rollups.ts';
 import type { ReportScope } from '../../store/reports/sums.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse, refuseField } from '../errors.ts';
@@ -85,7 +85,7 @@ function scopeOf(view: View, agent: AgentRecord, query: ReportQuery): ReportScop
     refuse('forbidden', { message: "You are not allowed to see this agent's figures." });
   if (agent.role === 'supervisor' && departmentId !== undefined && !agent.groupIds.includes(departmentId))
     refuse('forbidden', { message: "You are not allowed to see this department's figures." });
-  const ownDepartments = agent.role === 'supervisor' ? [...agent.groupIds, nobody] : null;
+  const ownDepartments = agent.role === 'supervisor' ? [...agent.groupIds, noDepartment] : null;
   return {
     channels: channel === undefined ? channels : [channel],
     departmentIds: departmentId === undefined ? ownDepartments : [departmentId],

@@ -231,13 +231,18 @@ export class Outbox {
       this.#underWay.set(workspaceId, mine);
       budget.count += 1;
       ofBudget += 1;
-      void this.#attempt(workspaceId, row);
+      // Something else that was due led here, so the command that asked for this may not be durable yet.
+      workspace.lane.whenDurable(() => void this.#attempt(workspaceId, row));
     }
   }
 
   async #attempt(workspaceId: string, row: OutboxRow): Promise<void> {
     const kind = this.#kinds[row.kind];
     const { id, target, subjectId, attempts, createdAt } = row;
+    if (!this.#isStillDue(workspaceId, id)) {
+      this.#finish(workspaceId, id);
+      return;
+    }
     let item: OutboxItem = { workspaceId, id, target, subjectId, payload: null, attempts, createdAt };
     let outcome: OutboxOutcome;
     try {
@@ -265,6 +270,12 @@ export class Outbox {
     }
     await this.#recordUntilDone(item, kind, outcome);
     this.#finish(workspaceId, id);
+  }
+
+  /** It may have been cancelled while the disk was busy, and nothing starts after a stop. */
+  #isStillDue(workspaceId: string, id: string): boolean {
+    const workspace = this.#workspace(workspaceId);
+    return !this.#stopped && workspace !== undefined && findOutbox(workspace.db, id)?.state === 'queued';
   }
 
   /**

@@ -3,12 +3,15 @@
 
 import { Readable } from 'node:stream';
 import type { Directory } from '../../engine/directory/directory.ts';
+import { Refusal } from '../../engine/errors.ts';
 import type { OutsidePorts } from '../../engine/jobs.ts';
 import type { Ingestion } from '../../engine/knowledge/ingestion.ts';
 import { type DomainFindings, isRequired } from '../../engine/mail/email-domain.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
 import { DeliveryError } from '../../engine/runtime/outbox.ts';
 import { addressRefused } from '../../engine/tickets/delivery.ts';
+import { sendDueDraft } from '../../engine/tickets/drafts.ts';
 import { type CodePorts, sendCode } from '../../engine/verification/codes.ts';
 import { Refused } from '../../workers/failures.ts';
 import type { AttachmentSource } from '../../workers/files/attachment-source.ts';
@@ -17,11 +20,13 @@ import type { EmailDomainProvider } from '../../workers/providers/email-domain.t
 import type { ObjectStore } from '../../workers/providers/objects.ts';
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
 import { type OutgoingMailPorts, sendQueuedMail } from './mail-out.ts';
+import type { Mailboxes } from './mailboxes.ts';
 
 export interface OutsideParts {
-  /** These two are made after the ports, with the engine that runs the jobs. */
+  /** These three are made after the ports, with the engine that runs the jobs. */
   mail(): OutgoingMailPorts;
   ingestion(): Ingestion;
+  mailboxes(): Mailboxes;
   readonly clock: Clock;
   readonly secrets: SecretBox;
   readonly directory: Directory;
@@ -30,6 +35,7 @@ export interface OutsideParts {
   readonly attachmentSource: AttachmentSource;
   readonly carrier: Carrier;
   readonly sendWebhook: OutsidePorts['sendWebhook'];
+  readonly sendPush: OutsidePorts['sendPush'];
 }
 
 export function outsidePorts(parts: OutsideParts): OutsidePorts {
@@ -44,6 +50,12 @@ export function outsidePorts(parts: OutsideParts): OutsidePorts {
   };
   return {
     sendMail,
+    sendDraft: ({ workspaceId, draftId }) =>
+      parts
+        .mail()
+        .engine.execute(sendDueDraft, { workspaceId, caller: systemCaller, params: { draftId } })
+        .catch(asDeliveryError),
+    checkMailbox: (item) => parts.mailboxes().check(item),
     checkEmailDomain: (item) => checkEmailDomain(parts, item),
     async copyAttachment({ key, sourceUrl, contentType }) {
       if (objects === undefined) throw new DeliveryError('no storage for files is configured', { permanent: true });
@@ -61,6 +73,7 @@ export function outsidePorts(parts: OutsideParts): OutsidePorts {
       return key;
     },
     sendWebhook: parts.sendWebhook,
+    sendPush: parts.sendPush,
     sendCode: (item) => sendCode(codePorts, item),
   };
 }
@@ -88,8 +101,15 @@ async function byItsCarrier(carrier: Carrier, provider: string, work: () => Prom
   return work().catch(asDeliveryError);
 }
 
-/** A permanent refusal, in the outbox's form. */
+/** A permanent refusal, ours or another's, in the outbox's form. */
 function asDeliveryError(error: unknown): never {
+  if (error instanceof Refusal) {
+    const { message, retryAfter } = error;
+    throw new DeliveryError(
+      message,
+      retryAfter === undefined ? { permanent: true } : { permanent: false, retryAfterMs: retryAfter * 1000 },
+    );
+  }
   if (!(error instanceof Refused)) throw error;
   const code = error.isAddress ? addressRefused : undefined;
   throw new DeliveryError(error.message, { permanent: true, code, cause: error });

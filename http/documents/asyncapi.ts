@@ -6,7 +6,7 @@ import { refusals } from '../../engine/errors.ts';
 import { events, eventTypes } from '../../engine/events.ts';
 import type { Route } from '../route.ts';
 import { customerDataSchema, dataSchema } from '../schemas/event-records.ts';
-import { Agent, Id, nullable, Time, VisitorSelf } from '../schemas/shared.ts';
+import { Agent, AvailabilityState, Id, NextOpenAt, nullable, Time, VisitorSelf } from '../schemas/shared.ts';
 import { closeCodes, subprotocol } from '../sockets/session.ts';
 import { exampleOf } from './examples.ts';
 
@@ -60,6 +60,14 @@ const AgentPresence = Type.Object(
   {
     description:
       "Another agent's first socket opened, or its last one closed. Not numbered and not stored: read the agents again after reconnecting.",
+  },
+);
+const availability = { availability: AvailabilityState, nextOpenAt: NextOpenAt };
+const AvailabilityChanged = Type.Object(
+  { type: Type.Literal('availability'), at: Time, data: Type.Object(availability) },
+  {
+    description:
+      "The site's availability changed: an agent came or went, or office hours began or ended. Not numbered and not stored: `ready` says what holds.",
   },
 );
 const Ready = (self: Record<string, TSchema>) =>
@@ -213,8 +221,9 @@ export function asyncApi(routes: readonly Route[], options: { baseUrl: string; v
     ...eventFrames('agent'),
   });
   const visitor = channelOf('visitor', {
-    ready: Ready({ visitor: VisitorSelf }),
+    ready: Ready({ visitor: VisitorSelf, ...availability }),
     ...serverFrames,
+    availability: AvailabilityChanged,
     ...eventFrames('visitor'),
   });
   const { host, pathname, protocol } = new URL(options.baseUrl);

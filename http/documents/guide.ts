@@ -7,7 +7,17 @@ import { style } from './docs.ts';
 
 /** The served pages of docs/, in the order of the contents. */
 export const guidePages = {
-  guide: ['first-conversation', 'widget', 'mail', 'calls', 'knowledge-base', 'files', 'billing'],
+  guide: [
+    'first-conversation',
+    'inbox',
+    'widget',
+    'mail',
+    'calls',
+    'notifications',
+    'knowledge-base',
+    'files',
+    'billing',
+  ],
   api: ['authentication', 'sockets', 'webhooks', 'verification-codes', 'oauth-apps'],
   operations: ['installing', 'configuration', 'accounts', 'backup-restore', 'upgrading', 'monitoring'],
   design: ['architecture', 'behaviour', 'performance'],

@@ -1,13 +1,13 @@
 // The OpenAPI 3.1 document, generated only from the routes and the catalogue of refusals. A test compares it with both.
 // Records are named, so that generated clients have one type for each. Web pages are left out.
 
-import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
 import { refusals, type Slug } from '../../engine/errors.ts';
 import { scopeNames, scopes } from '../../engine/rights/scopes.ts';
 import { slugsOf } from '../pipeline/compiled-route.ts';
 import { shapeAt } from '../pipeline/error-shapes.ts';
 import { fullPath, type OtherReply, type Route } from '../route.ts';
+import { statusText } from '../status-text.ts';
 import { exampleOf } from './examples.ts';
 import { SchemaNames } from './named-schemas.ts';
 import { tagTexts } from './route-tags.ts';
@@ -242,7 +242,7 @@ function shareResponses(operations: readonly Operation[]): Json {
 
 /** Such as `NotFound`, and `NotFound2` for another reply with that status. */
 function nameFor(status: string, taken: Json): string {
-  const name = (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, '');
+  const name = (statusText(status) || status).replaceAll(/[^A-Za-z]/g, '');
   let count = 1;
   while (Object.hasOwn(taken, count === 1 ? name : `${name}${count}`)) count += 1;
   return count === 1 ? name : `${name}${count}`;

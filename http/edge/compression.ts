@@ -1,17 +1,28 @@
-// Compresses replies that benefit from it, JSON and text, whole or in parts, on other threads than the event loop's.
-// The number at a time is limited; beyond it, replies are sent uncompressed. Browsers send no credentials to the API by
+// Compresses replies that benefit from it, JSON and text: short ones at once, in less time than another thread would need
+// to take them over, long ones and those in parts on other threads than the event loop's. Their number at a time is
+// limited; beyond it, they are sent uncompressed. Browsers send no credentials to the API by
 // themselves, so a stranger's page cannot guess secrets from the length of replies (BREACH). Static files and documents
 // are compressed once instead, in compressed-file.ts. Used by exchange.ts.
 
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import {
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  gzip,
+  gzipSync,
+} from 'node:zlib';
 import { type Encoding, encodingFor } from '../browser/compressed-file.ts';
 import type { Room } from '../limits/held-bytes.ts';
 import type { Reply } from '../request.ts';
 
 /** Smaller replies fit into one packet uncompressed. */
 const leastBytes = 1024;
+/** Characters; takes a tenth of a millisecond. */
+const maxAtOnce = 32 * 1024;
 /** Whole replies compressed at once. Each occupies a thread of the pool that also writes and hashes. */
 const maxUnderWay = 4;
 const maxWaiting = 64;
@@ -19,6 +30,9 @@ const maxWaiting = 64;
 const maxStreams = 16;
 /** As good as gzip's default, in half the time. */
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 } };
+/** A tenth more bytes, in a fifth of the time. */
+const quickBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 } };
+const quickGzip = { level: constants.Z_BEST_SPEED };
 const compressible = /^(?:text\/|application\/(?:json|javascript)\b)/;
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
@@ -43,11 +57,11 @@ export class Compression {
       return reply;
     // A different representation would need a different ETag.
     if (headers['Content-Encoding'] !== undefined || headers['ETag'] !== undefined) return reply;
-    if (typeof body === 'string')
-      return body.length < leastBytes
-        ? reply
-        : this.#text(varying(reply), body, { encoding: encodingFor(accepted), room });
-    return 'parts' in body ? reply : this.#parts(varying(reply), body, encodingFor(accepted));
+    const encoding = encodingFor(accepted);
+    if (typeof body !== 'string') return 'parts' in body ? reply : this.#parts(varying(reply), body, encoding);
+    if (body.length < leastBytes) return reply;
+    if (body.length <= maxAtOnce) return compressedAtOnce(varying(reply), body, encoding);
+    return this.#text(varying(reply), body, { encoding, room });
   }
 
   #text(reply: Reply, text: string, { encoding, room }: { encoding: Encoding; room: Room }): Reply | Promise<Reply> {
@@ -98,8 +112,23 @@ export class Compression {
   }
 }
 
+function compressedAtOnce(reply: Reply, text: string, encoding: Encoding): Reply {
+  switch (encoding) {
+    case 'br':
+      return encoded(reply, brotliCompressSync(text, quickBrotli), encoding);
+    case 'gzip':
+      return encoded(reply, gzipSync(text, quickGzip), encoding);
+    case 'identity':
+      return reply;
+  }
+}
+
 function varying(reply: Reply): Reply {
-  return { ...reply, headers: { ...reply.headers, Vary: 'Accept-Encoding' } };
+  const { Vary: by } = reply.headers;
+  return {
+    ...reply,
+    headers: { ...reply.headers, Vary: by === undefined ? 'Accept-Encoding' : `${by}, Accept-Encoding` },
+  };
 }
 
 function encoded(reply: Reply, body: Reply['body'], encoding: Encoding): Reply {

@@ -117,7 +117,7 @@ export class Exchange {
       room: this.#room,
       whole: (bytes) => this.#finishInTurn(begun, bytes),
       crumbled: () => this.#line.close(),
-      failed: (why, isRead) => this.#respond(refused ?? this.#parts.pipeline.failed(begun, why), !isRead),
+      failed: (why, isRead) => this.#respondOnce(refused ?? this.#parts.pipeline.failed(begun, why), !isRead),
     });
     this.#state = { name: 'arriving', body };
   }
@@ -125,7 +125,7 @@ export class Exchange {
   /** The library reuses the body's memory after this returns, so a queued request copies it. */
   #finishInTurn(begun: Begun, body: Uint8Array): void {
     const { pipeline, turns } = this.#parts;
-    if (turns.isFree(performance.now())) {
+    if (!this.#isChunked && turns.isFree(performance.now())) {
       this.#finish(begun, body);
       return;
     }
@@ -144,7 +144,17 @@ export class Exchange {
 
   #finish(begun: Begun, body: Uint8Array | BodyStream): void {
     this.#state = { name: 'handled', body: body instanceof BodyStream ? body : undefined };
-    this.#parts.pipeline.finish(begun, body, (reply) => this.#respond(reply));
+    this.#parts.pipeline.finish(begun, body, (reply) => this.#respondOnce(reply));
+  }
+
+  /**
+   * The library checks neither the line ends of chunks nor trailers, so what follows a chunked body may be its own rest,
+   * and would be read as a request. Its reply is the last of its connection, and is sent in a later turn: if more came
+   * with the body, the library closes the connection, since this request is still unanswered.
+   */
+  #respondOnce(reply: Reply, close = false): void {
+    if (this.#isChunked) this.#parts.turns.wait(this.#room.network, () => this.#respond(reply, true));
+    else this.#respond(reply, close);
   }
 
   /** `close`: the connection is closed after this reply. */
@@ -182,6 +192,10 @@ export class Exchange {
 
   #pace(bytes: number): Promise<void> {
     return this.#parts.pace.take(this.#room.network, bytes);
+  }
+
+  get #isChunked(): boolean {
+    return this.#head.headers['transfer-encoding'] !== undefined;
   }
 
   /** The connection may be used. */

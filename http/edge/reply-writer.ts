@@ -3,10 +3,10 @@
 // accepted. If another request arrives meanwhile, the library closes the connection, so a client cannot pile up replies
 // by not reading. Uses only a few calls of uWebSockets.js; called by exchange.ts.
 
-import { STATUS_CODES } from 'node:http';
 import type { Room } from '../limits/held-bytes.ts';
 import { type Outgoing as Poured, pour } from '../pipeline/body-streams.ts';
 import type { Reply, Streamed } from '../request.ts';
+import { statusText } from '../status-text.ts';
 
 export interface Outgoing extends Poured {
   writeStatus(status: string): unknown;
@@ -74,7 +74,7 @@ export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): S
 }
 
 function writeHead(res: Outgoing, reply: Reply, { headers }: Pick<ReplyOptions, 'headers'>): void {
-  res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
+  res.writeStatus(`${reply.status} ${statusText(reply.status)}`);
   for (const name in headers) res.writeHeader(name, headers[name] ?? '');
   for (const name in reply.headers) res.writeHeader(name, reply.headers[name] ?? '');
 }

@@ -85,7 +85,7 @@ interface SocketData {
  * frame's header announces.
  */
 const maxFrameBytes = 1024 * 1024;
-/** Memory of a queued frame beside its text. */
+/** Memory of a queued frame beside its bytes. */
 const frameOverheadBytes = 1024;
 /** More than a session ever has queued: its own limit and one reply. */
 const libraryBacklogBytes = 1024 * 1024 * 1024;
@@ -111,7 +111,6 @@ const keepAliveSeconds = 7;
 /** New TLS connections of a network in ten seconds: each costs a handshake, most of a millisecond. */
 const maxNewOverTls = 500;
 const strictTransport = 'max-age=31536000';
-const text = new TextDecoder();
 (library as unknown as Configurable)._cfg('silent');
 
 export class Server {
@@ -304,8 +303,7 @@ export class Server {
     const { turns } = this.#parts;
     if (session === undefined) return;
     const { byteLength } = frame;
-    const process = (bytes: ArrayBuffer): void =>
-      sockets.receive(session, isBinary ? undefined : text.decode(bytes), byteLength);
+    const process = (bytes: ArrayBuffer): void => sockets.receive(session, new Uint8Array(bytes), isBinary);
     if (turns.isFree(performance.now())) {
       process(frame);
       return;

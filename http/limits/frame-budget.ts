@@ -42,6 +42,8 @@ const framesPerCall = 2;
 const leastFrames = 1200;
 const maxBytesOfSocket = 16 * mebibyte;
 const maxMalformed = 60;
+/** One that is too intricate costs as much as this many others, which are refused at their first bytes. */
+const intricateCost = 10;
 /** This many sockets of a network may use their whole budget. */
 const spenders = 10;
 /** An upgrade costs as much as this many frames: it verifies a token and reads an agent and the missed events. */
@@ -97,10 +99,11 @@ export class FrameBudget {
    * Counts an invalid frame, which take() has counted as a frame already. False when there were too many, also for the
    * network, since a socket is quickly reopened.
    */
-  takeMalformed({ spent, network }: SocketSpent): boolean {
+  takeMalformed({ spent, network }: SocketSpent, { isIntricate = false } = {}): boolean {
+    const cost = isIntricate ? intricateCost : 1;
     const all = this.#networks.get(network)?.spent;
-    spent.malformed += 1;
-    if (all !== undefined) all.malformed += 1;
+    spent.malformed += cost;
+    if (all !== undefined) all.malformed += cost;
     return (
       !this.#isOn ||
       (spent.malformed <= maxMalformed && (all === undefined || all.malformed <= spenders * maxMalformed))

@@ -16,6 +16,7 @@ import type { Access, SignedRequest, Signer } from '../route.ts';
 import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
 import type { Services } from '../services.ts';
 import { verifySignature } from '../signed/signatures.ts';
+import type { VisitorNamed } from '../signed/visitor-tokens.ts';
 import { authoriseVisitor } from './authorise.ts';
 import { bearerOf } from './headers.ts';
 import { jsonIn } from './parts.ts';
@@ -30,7 +31,7 @@ export interface Credential {
   readonly sessionId?: string | undefined;
 }
 
-const nobody: Credential = { caller: { kind: 'system' }, workspaceId: '' };
+const anonymous: Credential = { caller: { kind: 'system' }, workspaceId: '' };
 
 /**
  * Waits only for a token that was not seen before, and for a file that must be opened. Refuses unauthorized,
@@ -42,7 +43,7 @@ export function authenticate(
   services: Services,
 ): Credential | Promise<Credential> {
   // The body of a signed request identifies it: authenticateSigned().
-  if (access.kind === 'public' || access.kind === 'signed') return nobody;
+  if (access.kind === 'public' || access.kind === 'signed') return anonymous;
   if (token === undefined) refuse('unauthorized');
   if (access.kind === 'visitor') {
     const credential = authenticateVisitor(token, services);
@@ -205,7 +206,11 @@ function appCredential(token: string, services: Pick<Services, 'engine' | 'confi
 /** Refuses unauthorized. */
 function authenticateVisitor(token: string, services: Pick<Services, 'visitorTokens'>): Credential {
   const named = services.visitorTokens.verify(token) ?? refuse('unauthorized');
-  return { caller: { kind: 'visitor', visitorId: named.visitorId }, workspaceId: named.workspaceId };
+  return { caller: callerOf(named), workspaceId: named.workspaceId };
+}
+
+function callerOf({ visitorId, emailHash }: VisitorNamed): Caller {
+  return { kind: 'visitor', visitorId, provedEmailHash: emailHash };
 }
 
 /** The person of a socket. */
@@ -249,9 +254,10 @@ export async function identify(
 }
 
 function identifyVisitor(token: string, origin: string | undefined, services: Services): Known {
-  const { workspaceId, visitorId } = services.visitorTokens.verify(token) ?? refuse('unauthorized');
+  const named = services.visitorTokens.verify(token) ?? refuse('unauthorized');
+  const { workspaceId, visitorId } = named;
   const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
-  const credential: Credential = { caller: { kind: 'visitor', visitorId }, workspaceId };
+  const credential: Credential = { caller: callerOf(named), workspaceId };
   authoriseVisitor(workspace.view(credential.caller), { visitorId, origin }, services.config);
   return {
     credential,

@@ -3,7 +3,7 @@
 
 import { type Refusal, type Slug, wordOf } from '../../engine/errors.ts';
 import { consentRefusedPage } from '../browser/consent-page.ts';
-import { missingPage } from '../browser/missing-page.ts';
+import { missingHelpPage, missingPage, refusedPage } from '../browser/missing-page.ts';
 import { errorBody } from './replies.ts';
 
 export interface ErrorShape {
@@ -58,11 +58,18 @@ const missing: ErrorShape = {
   write: () => missingPage,
 };
 
+/** The help centre, which customers open. */
+const help: ErrorShape = {
+  ...missing,
+  write: ({ slug, message }) => (slug === 'not_found' ? missingHelpPage : refusedPage(message)),
+};
+
 /** Longer paths first. */
 const areas: readonly { readonly path: string; readonly shape: ErrorShape }[] = [
   { path: '/api/v1/verify', shape: verification },
   { path: '/oauth/authorize', shape: consent },
   { path: '/oauth', shape: oauth },
+  { path: '/help', shape: help },
 ];
 
 export function shapeAt(path: string): ErrorShape {

@@ -21,13 +21,13 @@ export class JsonTooIntricate extends SyntaxError {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses bytes or text. A lone surrogate, which JSON can spell and no file can hold, becomes U+FFFD, as in UTF-8.
+ * Parses bytes. A lone surrogate, which JSON can spell and no file can hold, becomes U+FFFD, as in UTF-8.
  * Throws SyntaxError, and TypeError for invalid UTF-8.
  */
-export function parseJson(given: Uint8Array | string): unknown {
+export function parseJson(given: Uint8Array): unknown {
   // Checked before decoding, so that a refused body costs only one scan.
-  requireModest(typeof given === 'string' ? Buffer.from(given) : given);
-  const text = typeof given === 'string' ? given : utf8.decode(given);
+  requireModest(given);
+  const text = utf8.decode(given);
   return escapedSurrogate.test(text)
     ? JSON.parse(text, (_key, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value))
     : JSON.parse(text);

@@ -16,7 +16,7 @@ export function mayUseSite(
 }
 
 /** `baseUrl` is the public address of the service. The local machine has several names. */
-function isOwnOrigin(origin: string | undefined, baseUrl: string): boolean {
+export function isOwnOrigin(origin: string | undefined, baseUrl: string): boolean {
   const given = origin === undefined ? null : URL.parse(origin);
   const own = URL.parse(baseUrl);
   if (given === null || own === null) return false;

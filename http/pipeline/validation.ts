@@ -179,10 +179,14 @@ function fieldErrors(problems: readonly Problem[], whole: string): FieldErrors {
     const messages = (errors[path] ??= []);
     if (!messages.includes(message)) messages.push(message);
   }
-  // "May be empty" does not help someone who filled it in.
-  for (const [path, messages] of Object.entries(errors))
-    if (messages.length > 1) errors[path] = messages.filter((message) => message !== 'must be null');
+  for (const [path, messages] of Object.entries(errors)) if (messages.length > 1) errors[path] = helpful(messages);
   return errors;
+}
+
+/** An empty field breaks every other rule, too; "may be empty" does not help someone who filled it in. */
+function helpful(messages: readonly string[]): string[] {
+  const emptiness = messages.filter((message) => message === 'must not be empty');
+  return emptiness.length > 0 ? emptiness : messages.filter((message) => message !== 'must be null');
 }
 
 const isTelling = ({ keyword }: Problem): boolean => keyword !== 'anyOf' && keyword !== 'if';

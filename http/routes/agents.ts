@@ -3,6 +3,7 @@
 import Type from 'typebox';
 import { maxDepartments } from '../../engine/constants.ts';
 import { refuse } from '../../engine/errors.ts';
+import { theMailServer } from '../../engine/mail/mail-server.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import {
@@ -20,6 +21,7 @@ import { workspaceHours } from '../../engine/workspace/office-hours.ts';
 import { permissionsOf } from '../../engine/workspace/permissions.ts';
 import { agentView, requireAgent, theRoster } from '../../engine/workspace/roster.ts';
 import { theWorkspace, workspaceView } from '../../engine/workspace/workspace.ts';
+import { findCommerce } from '../../store/customers/commerce.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
@@ -39,6 +41,14 @@ import {
 } from '../schemas/shared.ts';
 
 const GroupIds = Type.Array(Id, { maxItems: maxDepartments });
+const InvitedAgent = Type.Object({
+  ...Agent.properties,
+  joinUrl: nullable(
+    Type.String({
+      description: 'The link of the invitation, to pass on in another way. Null for a former agent.',
+    }),
+  ),
+});
 const Channels = Type.Array(AgentChannel, { maxItems: 3 });
 
 const MeWorkspace = Type.Object({
@@ -49,6 +59,20 @@ const MeWorkspace = Type.Object({
   subdomainSlug: Type.String(),
   emailDomainStatus: nullable(Type.String()),
 });
+
+const Providers = Type.Object(
+  {
+    mail: Type.Enum(['outbox', 'smtp'], {
+      description: '`outbox`: mail is kept in files on the server, and not sent.',
+    }),
+    carrier: Type.Enum(['simulated', 'twilio', 'none'], {
+      description: '`simulated`: numbers and calls only exist on this server.',
+    }),
+    billing: Type.Enum(['local', 'stripe'], { description: '`local`: nothing is charged.' }),
+    shop: nullable(Type.String({ description: 'The connected shop, as `source` of `PUT /workspace/commerce`.' })),
+  },
+  { description: 'What does the work outside of the server.' },
+);
 
 export const agentRoutes = [
   route({
@@ -61,7 +85,11 @@ export const agentRoutes = [
     limit: { by: 'caller', factor: 2 },
     reply: {
       status: 200,
-      schema: Type.Object({ agent: Agent, workspace: MeWorkspace, permissions: Type.Array(Type.String()) }),
+      schema: Type.Object({
+        agent: Agent,
+        workspace: MeWorkspace,
+        permissions: Type.Array(Type.String()),
+      }),
     },
     refusals: [],
     read(view) {
@@ -72,6 +100,26 @@ export const agentRoutes = [
         permissions: permissionsOf(view, agent),
       };
     },
+  }),
+
+  route({
+    operation: 'me.providers',
+    method: 'GET',
+    path: '/me/providers',
+    tag: 'Workspaces',
+    summary: 'Get what sends mail, carries calls, bills, and knows orders',
+    access: { kind: 'agent', scope: 'agents:read' },
+    limit: { by: 'caller', factor: 2 },
+    reply: { status: 200, schema: Type.Object({ providers: Providers }) },
+    refusals: [],
+    read: (view, _, { config }) => ({
+      providers: {
+        mail: !config.mail.isChosen && theMailServer(view) !== undefined ? 'smtp' : config.mail.provider,
+        carrier: config.carrier.provider,
+        billing: config.billing.provider,
+        shop: findCommerce(view.db)?.source ?? null,
+      },
+    }),
   }),
 
   route({
@@ -167,7 +215,7 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Invite an agent',
     description:
-      'Mails a link to /join/{code} that works once, for 7 days. ' +
+      'Mails a link to /join/{code} that works once, for 7 days, and returns it as `joinUrl`. ' +
       'Returns 409 `email_already_exists` if an agent of any workspace has joined with this address, ' +
       'or this workspace has already invited it. ' +
       'Until the agent joins, other workspaces can invite the same address. ' +
@@ -181,7 +229,7 @@ export const agentRoutes = [
       channels: Type.Optional(Channels),
       groupIds: Type.Optional(GroupIds),
     }),
-    reply: { status: 201, schema: Agent },
+    reply: { status: 201, schema: InvitedAgent },
     refusals: ['email_already_exists', 'seat_limit_reached'],
     async run({ workspaceId, caller, body }, { engine, directory }) {
       const email = body.email.toLowerCase();
@@ -199,10 +247,10 @@ export const agentRoutes = [
     summary: 'Update an agent',
     description:
       'Admins can change every field of every agent. ' +
-      'Supervisors can change the name, avatar, ' +
+      'Supervisors can change the name, public name, avatar, ' +
       'channels and groups of members of their own departments who are not admins, ' +
       'but cannot give themselves a channel. ' +
-      'Agents can change their own name and avatar. ' +
+      'Agents can change their own name, public name and avatar. ' +
       'Only the name and email of a deactivated agent can be changed; anything else returns 409 `conflict`. ' +
       '`departments` is an alias of `groupIds`, `avatar` of `avatarUrl`. ' +
       'A changed email is announced by mail to both addresses.',
@@ -211,6 +259,7 @@ export const agentRoutes = [
     body: Type.Object({
       email: Type.Optional(Email),
       name: Type.Optional(Name),
+      publicName: Type.Optional(nullable(Name)),
       avatarUrl: Type.Optional(nullable(Url)),
       avatar: Type.Optional(nullable(Url)),
       role: Type.Optional(Role),
@@ -278,10 +327,11 @@ export const agentRoutes = [
     path: '/agents/{agentId}/resend-invite',
     tag: 'Agents',
     summary: 'Resend an invitation',
-    description: 'Invalidates the earlier link. Also brings back a deactivated agent.',
+    description:
+      'Invalidates the earlier link. Also brings back a deactivated agent, whose new link is only in its mail.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ agentId: Id }),
-    reply: { status: 200, schema: Agent },
+    reply: { status: 200, schema: InvitedAgent },
     refusals: ['already_joined', 'email_already_exists', 'seat_limit_reached'],
     async run({ workspaceId, caller, params: { agentId } }, { engine, directory }) {
       const { email } = requireAdminOver(engine, { workspaceId, caller, agentId });

@@ -2,7 +2,7 @@
 
 import Type from 'typebox';
 import { workspaceIdIn } from '../../engine/directory/compact-ids.ts';
-import { modeNow, requireMayRegister } from '../../engine/directory/registration.ts';
+import { isEmptyServer, modeNow, requireMayRegister } from '../../engine/directory/registration.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
@@ -10,7 +10,7 @@ import { join, register, requireInvited } from '../../engine/team/joining.ts';
 import { requestReset, requireResetting, resetPassword } from '../../engine/team/passwords.ts';
 import { logout, signIn } from '../../engine/team/signing-in.ts';
 import { slugOf } from '../../engine/text.ts';
-import { hostNameOf } from '../../engine/workspace/sites.ts';
+import { hostNameOf, isPlausibleHost } from '../../engine/workspace/sites.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import { signInsPerMinute, signInsPerNetwork } from '../limits/sign-in-guard.ts';
 import { ceilingsOf } from '../process/config.ts';
@@ -62,6 +62,8 @@ export const authRoutes = [
       const email = body.email.toLowerCase();
       const name = body.workspaceName;
       const siteDomain = body.siteUrl === undefined ? undefined : hostOf(body.siteUrl);
+      if (siteDomain !== undefined && !isPlausibleHost(siteDomain))
+        refuseField('invalid_body', 'siteUrl', 'must be a web address, such as https://shop.example');
       const codeId =
         body.inviteCode === undefined
           ? undefined
@@ -118,9 +120,18 @@ export const authRoutes = [
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: readsPerMinute },
     httpOnly: true,
-    reply: { status: 200, schema: Type.Object({ registration: Type.Enum(['open', 'invite', 'off']) }) },
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        registration: Type.Enum(['open', 'invite', 'off']),
+        hasWorkspaces: Type.Boolean({ description: 'Whether the server has a workspace.' }),
+      }),
+    },
     refusals: [],
-    run: async (_, { directory, config }) => ({ registration: modeNow(directory.db, config.registration) }),
+    run: async (_, { directory, config }) => ({
+      registration: modeNow(directory.db, config.registration),
+      hasWorkspaces: !isEmptyServer(directory.db),
+    }),
   }),
 
   route({

@@ -1,10 +1,15 @@
 // The web pages: one document for all of their addresses, the files it loads, and a sample page to try a site's widget.
 
 import Type from 'typebox';
+import { visitorKind } from '../../engine/customers/visitors.ts';
 import { refuse } from '../../engine/errors.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { escapeHtml } from '../../engine/text.ts';
+import { requireSite } from '../../engine/workspace/sites.ts';
+import { iconPng, iconSizes } from '../browser/app-icon.ts';
 import { fileReply } from '../browser/compressed-file.ts';
 import { type PageName, pagePaths } from '../pages/paths.ts';
+import { mayUseSite } from '../pipeline/own-origin.ts';
 import type { RawReply } from '../request.ts';
 import { type Route, route } from '../route.ts';
 
@@ -20,6 +25,8 @@ const policy = [
   "img-src 'self' data: blob:",
   "media-src 'self' blob:",
   "frame-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
@@ -42,6 +49,34 @@ const notModified = { description: 'If-None-Match matches the current version.' 
 const contentTypes: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
+};
+
+const sniffless = { 'X-Content-Type-Options': 'nosniff' };
+
+const manifest = JSON.stringify({
+  id: '/',
+  name: 'Switchboard',
+  short_name: 'Switchboard',
+  description: 'Answer your customers: chats, mail and calls.',
+  start_url: '/inbox',
+  scope: '/',
+  display: 'standalone',
+  background_color: '#ffffff',
+  theme_color: '#0f6b5c',
+  icons: iconSizes.map((size) => ({
+    src: `/icons/${size}.png`,
+    sizes: `${size}x${size}`,
+    type: 'image/png',
+    purpose: 'any maskable',
+  })),
+});
+
+/** A person opens one at a time; mail scanners open them, too. */
+const chatLinksPerMinute = 60;
+const oldLinkReply: RawReply = {
+  status: 200,
+  headers: { ...documentHeaders, 'Content-Security-Policy': "default-src 'none'", 'Cache-Control': 'no-store' },
+  body: '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>This link is no longer valid</title><p>This link is no longer valid. Answer the mail instead, or write to us on our website.',
 };
 
 export const pageRoutes: readonly Route[] = [
@@ -77,6 +112,65 @@ export const pageRoutes: readonly Route[] = [
   }),
 
   route({
+    operation: 'page.manifest',
+    method: 'GET',
+    path: '//manifest.webmanifest',
+    tag: 'Pages',
+    summary: 'Get the manifest of the web app',
+    description: 'With it, browsers can install the pages as an app (W3C Web Application Manifest).',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    reply: { status: 200, schema: null, contentType: 'application/manifest+json' },
+    refusals: [],
+    send: (): RawReply => ({
+      status: 200,
+      headers: { 'Content-Type': 'application/manifest+json', 'Cache-Control': 'no-cache', ...sniffless },
+      body: manifest,
+    }),
+  }),
+
+  route({
+    operation: 'page.icon',
+    method: 'GET',
+    path: '//icons/{file}',
+    tag: 'Pages',
+    summary: 'Get an icon of the web app',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    params: Type.Object({ file: Type.String({ maxLength: 20 }) }),
+    reply: { status: 200, schema: null, contentType: 'image/png' },
+    refusals: [],
+    send({ params }): RawReply {
+      const size = iconSizes.find((one) => params.file === `${one}.png`) ?? refuse('not_found');
+      return {
+        status: 200,
+        headers: { 'Content-Type': 'image/png', 'Cache-Control': 'public, max-age=86400', ...sniffless },
+        body: iconPng(size),
+      };
+    },
+  }),
+
+  route({
+    operation: 'page.serviceWorker',
+    method: 'GET',
+    path: '//service-worker.js',
+    tag: 'Pages',
+    summary: 'Get the service worker of the pages',
+    description: 'Shows what is pushed. It caches nothing and handles no request.',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    reply: { status: 200, schema: null, contentType: 'text/javascript' },
+    otherReplies: { 304: notModified },
+    refusals: [],
+    send: async ({ headers }, { pageFiles }) =>
+      fileReply(await pageFiles.serviceWorker(), headers, {
+        'Content-Type': 'text/javascript; charset=utf-8',
+        'Cache-Control': 'no-cache',
+        ...sniffless,
+      }),
+  }),
+
+  route({
     operation: 'page.preview',
     method: 'GET',
     path: '//preview/{embedId}',
@@ -93,6 +187,42 @@ export const pageRoutes: readonly Route[] = [
       headers: { ...documentHeaders, 'Content-Security-Policy': previewPolicy, 'Cache-Control': 'no-store' },
       body: previewPage(params.embedId),
     }),
+  }),
+
+  route({
+    operation: 'page.chat',
+    method: 'GET',
+    path: '//c/{token}',
+    tag: 'Pages',
+    summary: 'Open a chat from a mail',
+    description:
+      'For 30 days, leads to the page of the site where the customer wrote, with the token in the fragment ' +
+      '`#switchboard=…`: the widget there opens the chat, by `POST /widget/sessions` with the token as `proof`.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: chatLinksPerMinute },
+    anyHeaders: true,
+    params: Type.Object({ token: Type.String({ maxLength: 300 }) }),
+    reply: { status: 200, schema: null, contentType: 'text/html' },
+    otherReplies: { 302: { description: 'Redirects to the page.' } },
+    refusals: [],
+    async send({ params }, { engine, chatLinks, clock, config }): Promise<RawReply> {
+      const link = chatLinks.verify(params.token, clock.now());
+      if (link === undefined) return oldLinkReply;
+      await engine.whenOpen(link.workspaceId);
+      const view = engine.workspace(link.workspaceId)?.view(systemCaller);
+      const visitor = view?.state(visitorKind, link.visitorId);
+      if (view === undefined || visitor === undefined) return oldLinkReply;
+      const site = requireSite(view, visitor.siteId);
+      const page = visitor.currentPageUrl === null ? null : URL.parse(visitor.currentPageUrl);
+      // A browser names any page: only those of the site are led to.
+      const to = page !== null && mayUseSite(site, page.origin, config) ? page : new URL(`https://${site.domain}/`);
+      to.hash = `switchboard=${params.token}`;
+      return {
+        status: 302,
+        headers: { Location: to.href, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' },
+        body: '',
+      };
+    },
   }),
 ];
 

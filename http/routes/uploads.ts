@@ -55,14 +55,14 @@ export const uploadRoutes = [
     tag,
     summary: 'Get an upload link',
     description:
-      'Common documents, archives, images, audio and video up to 25 MB; logos are images up to 2 MB and require an admin. ' +
+      'Common documents, archives, images, audio and video up to 25 MB; logos and pictures (of agents) are images up to 2 MB; logos require an admin. ' +
       'The uploaded file must match the declared type and size. ' +
       'Team attachments share a quota; the space is reserved until the link is used or expires.',
     access: { kind: 'agent', scope: null },
     takesRoom: 'files',
     body: Type.Object({
       ...File,
-      kind: Type.Optional(Type.Enum(['attachment', 'logo', 'team_attachment'], { default: 'attachment' })),
+      kind: Type.Optional(Type.Enum(['attachment', 'logo', 'team_attachment', 'picture'], { default: 'attachment' })),
     }),
     reply: { status: 200, schema: Link },
     refusals: [

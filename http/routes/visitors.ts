@@ -123,5 +123,5 @@ export const visitorRoutes = [
 
 /** The record with its token, as specification 2 lists it. */
 function fullVisitor(services: Services, workspaceId: string, visitor: VisitorRecord) {
-  return { ...visitor, visitorToken: services.visitorTokens.issue(workspaceId, visitor.id) };
+  return { ...visitor, visitorToken: services.visitorTokens.issue({ workspaceId, visitorId: visitor.id }) };
 }

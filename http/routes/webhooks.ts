@@ -2,7 +2,7 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { eventTypes } from '../../engine/events.ts';
+import { webhookEventTypes } from '../../engine/events.ts';
 import { createWebhook, webhookSecretName } from '../../engine/platform/webhooks.ts';
 import { route } from '../route.ts';
 import { Webhook } from '../schemas/records.ts';
@@ -11,7 +11,7 @@ import { appSecret } from '../secrets/oauth-clients.ts';
 import { commonWebhookRoutes, Description } from '../webhooks/routes.ts';
 import { freshWebhookSecret } from '../webhooks/sending.ts';
 
-const eventNames = [...eventTypes, '*'] as const;
+const eventNames = [...webhookEventTypes, '*'] as const;
 const EventName = Type.Enum([...eventNames]);
 const access = { kind: 'agent', scope: 'webhooks:write', role: 'admin' } as const;
 const tag = 'Webhooks';

@@ -3,7 +3,8 @@
 import Type, { type TSchema } from 'typebox';
 import { type EventType, events, isEventType, type RecordName, scopeOfEvent } from '../../engine/events.ts';
 import { allows, type Grant } from '../../engine/rights/scopes.ts';
-import { Department, SavedReply, Workspace, WorkspaceSettings } from './records.ts';
+import { Draft } from './mail-writing.ts';
+import { Department, SavedReply, View, Workspace, WorkspaceSettings } from './records.ts';
 import { type LeaveOut, leaverOf } from './scoped-members.ts';
 import {
   Agent,
@@ -31,6 +32,8 @@ const records: Record<RecordName, TSchema> = {
   settings: WorkspaceSettings,
   site: Site,
   savedReply: SavedReply,
+  view: View,
+  draft: Draft,
   visitor: Visitor,
   job: KbJob,
   completion: GoalCompletion,

@@ -3,16 +3,20 @@
 // narrows them.
 
 import Type from 'typebox';
+import { worded } from './field-words.ts';
 import {
   CampaignContent,
   CampaignFrequency,
   clearable,
   Id,
+  Locale,
   nullable,
   OpeningHours,
+  QueueFilter,
   Time,
   UrlMatch,
   Version,
+  ViewSort,
   WeeklyHours,
 } from './shared.ts';
 
@@ -28,6 +32,13 @@ export const Workspace = Type.Object({
     maximum: 240,
     description:
       "Minutes after an available agent's last socket closes until it is set to away; fractions are allowed, 0 means never.",
+  }),
+  unseenMailMinutes: Type.Number({
+    minimum: 0,
+    maximum: 1440,
+    description:
+      "Minutes after which agents' messages in a chat are mailed to a customer who has not seen them and has no page open; " +
+      'fractions are allowed, 0 means never.',
   }),
   assignOnReply: Type.Boolean({
     description: 'Whether an agent who answers an unassigned chat or ticket is assigned to it.',
@@ -106,6 +117,24 @@ export const Commerce = Type.Object({
   source: nullable(Type.String()),
 });
 
+export const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
+export const MailSecurity = Type.Enum(['starttls', 'tls', 'none'], {
+  description:
+    '`starttls` (mostly port 587) and `tls` (465) send nothing unencrypted; `none` takes no username, for a server on your own network.',
+});
+export const MailServer = Type.Object({
+  source: Type.Enum(['environment', 'workspace', 'none'], {
+    description:
+      '`environment`: the operator chose for every workspace. `none`: mail is kept in files on the server, and not sent.',
+  }),
+  host: nullable(Type.String()),
+  port: nullable(Port),
+  security: nullable(MailSecurity),
+  username: nullable(Type.String()),
+  hasPassword: Type.Boolean(),
+  fromAddress: nullable(Type.String()),
+});
+
 export const CampaignStatus = Type.Enum(['draft', 'live', 'paused', 'archived']);
 const triggers = {
   urlMatch: UrlMatch,
@@ -153,34 +182,143 @@ export const SavedReply = Type.Object({
   createdAt: Time,
 });
 
+export const ViewScope = Type.Enum(['own', 'team'], {
+  default: 'own',
+  description: '`own`: only its author sees it. `team`: every agent does.',
+});
+/** Of open conversations, for whoever looks at the view. */
+export const ViewFilter = Type.Object(
+  {
+    ...QueueFilter.properties,
+    assigneeId: Type.Optional(
+      Type.Union([Id, Type.Literal('none'), Type.Literal('me')], {
+        description:
+          "An agent's id, `none` for unassigned conversations, or `me` for those of whoever looks at the view.",
+      }),
+    ),
+  },
+  {
+    description:
+      'Filters of `GET /conversations/queue`; a conversation matches all of them. ' +
+      'An id that no longer exists matches nothing.',
+  },
+);
+export const View = Type.Object({
+  id: Id,
+  name: Type.String(),
+  scope: ViewScope,
+  filter: ViewFilter,
+  sort: ViewSort,
+  createdByAgentId: Id,
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+const Language = Type.String({ description: 'ISO 639-1.' });
 export const KbDocument = Type.Object({
   id: Id,
-  sourceType: Type.Enum(['url', 'article'], { description: '`article`: the text of a published article.' }),
+  sourceType: Type.Enum(['url', 'article', 'file'], {
+    description: '`article`: the text of a published article. `file`: an uploaded file.',
+  }),
   sourceUrl: nullable(Type.String()),
+  fileName: nullable(Type.String({ description: 'Of an uploaded file.' })),
   title: Type.String(),
   byteSize: Type.Integer(),
   chunkCount: Type.Integer({ description: '0 until it is embedded by the model in use.' }),
   embeddingModel: nullable(Type.String({ description: 'Opaque. Null until it is embedded by the model in use.' })),
   articleId: nullable(Id),
+  language: nullable(Language),
   ingestedAt: Time,
 });
+const chunkPlace = {
+  headings: Type.Array(Type.String(), { description: 'The headings above it, from the outermost to its own.' }),
+  anchor: nullable(Type.String({ description: 'Of its section on the page.' })),
+};
 export const KbChunk = Type.Object({
   chunkId: Id,
   documentId: Id,
   chunkIndex: Type.Integer(),
   sourceUrl: nullable(Type.String()),
+  url: nullable(
+    Type.String({
+      description:
+        'Leads to its section, or to the article in the help centre. Null for files, and for articles without a help centre.',
+    }),
+  ),
+  articleId: nullable(Id),
   title: Type.String(),
-  text: Type.String(),
-  score: Type.Number({ description: 'Cosine similarity, -1 to 1.' }),
+  language: nullable(Language),
+  ...chunkPlace,
+  text: Type.String({ description: "Markdown, beginning with the section's heading." }),
+  score: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description:
+      'How likely it answers the query, from its words and its meaning. ' +
+      'Below the `threshold` of the reply, it probably answers something else.',
+  }),
+  similarity: Type.Number({ description: 'Cosine similarity of the embeddings, -1 to 1.' }),
+  neighbours: Type.Array(Type.Object({ chunkId: Id, chunkIndex: Type.Integer(), ...chunkPlace, text: Type.String() }), {
+    description: 'Chunks before and after it in the same document, in order, as many as the request asks for.',
+  }),
+});
+export const KbSettings = Type.Object({
+  threshold: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description: 'The score from which a chunk counts as an answer.',
+  }),
+  helpCentre: Type.Boolean({
+    description: 'Whether published articles are shown to everyone at `helpCentreUrl`.',
+  }),
+  helpCentreUrl: Type.String(),
+});
+export const FruitlessSearch = Type.Object({
+  words: Type.String({ description: 'Without case and accents.' }),
+  count: Type.Integer(),
+  lastAt: Time,
+});
+export const KbModels = Type.Object({
+  searched: nullable(
+    Type.String({ description: 'The name of the model that searches now; null before the first document.' }),
+  ),
+  chosen: Type.String({ description: 'The name of the model that was chosen, or else of the service.' }),
+  problem: nullable(Type.String({ description: 'Why the last choice was taken back.' })),
+  documents: Type.Integer(),
+  embedded: Type.Integer({ description: 'Documents that the chosen model has embedded; it searches once it has all.' }),
+  models: Type.Array(
+    Type.Object({
+      name: Type.String({ description: '`builtin` needs no download.' }),
+      languages: Type.Enum(['multilingual', 'english', 'unknown']),
+      byteSize: nullable(Type.Integer({ description: 'About, of the download.' })),
+      state: Type.Enum(['available', 'downloadable', 'downloading', 'failed']),
+      progress: nullable(Type.Number({ description: 'Of the download, 0 to 1.' })),
+      error: nullable(Type.String({ description: 'Why the download failed.' })),
+    }),
+  ),
 });
 export const ArticleStatus = Type.Enum(['draft', 'published']);
+export const ArticleSlug = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: worded(
+    '^[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N}]*(?:-[\\p{L}\\p{M}\\p{N}]+)*$',
+    'letters and digits joined by hyphens, such as opening-hours',
+  ),
+  description: 'Its address in the help centre. Translations of an article share one.',
+});
 export const Article = Type.Object({
   id: Id,
   version: Version,
   title: Type.String(),
   body: Type.String({ description: 'Markdown.' }),
   status: ArticleStatus,
+  slug: ArticleSlug,
+  language: nullable(Locale),
+  collection: nullable(Type.String({ description: 'The articles that it stands among in the help centre.' })),
   sourceDocumentId: nullable(Id),
+  helpfulCount: Type.Integer({ description: 'Readers of the help centre who said that it helped.' }),
+  unhelpfulCount: Type.Integer(),
   createdAt: Time,
   updatedAt: Time,
 });

@@ -44,6 +44,21 @@ export function behind<Schema extends TSchema>(scope: MemberScope, schema: Schem
   );
 }
 
+type Behind<Members extends Record<string, TSchema>> = {
+  [Name in keyof Members]: ReturnType<typeof behind<Members[Name]>>;
+};
+
+/** Members for callers with the scope, and for signed-in agents. */
+export function behindEach<Members extends Record<string, TSchema>>(
+  scope: MemberScope,
+  members: Members,
+): Behind<Members> {
+  // Each name with its own schema.
+  return Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [name, behind(scope, schema)]),
+  ) as Behind<Members>;
+}
+
 interface Shape {
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly items?: Shape;

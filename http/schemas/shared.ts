@@ -2,18 +2,23 @@
 
 import Type, { type TNull, type TOptional, type TSchema, type TUnion } from 'typebox';
 import { linePattern, textPattern, visiblePattern } from '../../engine/lines.ts';
+import { CallEventView, CallView } from '../../store/calls/records.ts';
 import {
   Channel,
   ConversationStatus,
   ConversationView,
   CustomerConversation as CustomerView,
-  Handshake,
+  MessageView,
+  MessageMail as StoredMail,
 } from '../../store/conversations/records.ts';
+import { ContactRecord, VisitorRecord } from '../../store/customers/records.ts';
 import { Id, nullable, Time, Version } from '../../store/record.ts';
 import { worded } from './field-words.ts';
-import { behind } from './scoped-members.ts';
+import { behind, behindEach } from './scoped-members.ts';
 
-export { Channel, ConversationStatus, Handshake } from '../../store/conversations/records.ts';
+export { Attachment, Channel, ConversationStatus, Handshake, Threading } from '../../store/conversations/records.ts';
+export { VisitorSelf } from '../../store/customers/records.ts';
+export { MailAuthentication } from '../../store/mail/records.ts';
 export { Id, nullable, Time, Version } from '../../store/record.ts';
 
 type Clearable<Fields extends Record<string, TSchema>> = {
@@ -118,10 +123,38 @@ export const CursorQuery = {
 };
 export const NextCursor = nullable(Type.String({ description: 'Null on the last page.' }));
 
+/** Of a saved view. */
+export const ViewSort = Type.Enum(['newest', 'oldest', 'longest_waiting'], {
+  default: 'newest',
+  description:
+    '`newest` and `oldest` go by `createdAt`. `longest_waiting` goes by `waitingSince`, oldest first; ' +
+    'conversations that do not wait for an answer follow, oldest first.',
+});
+/** Of the list of open and pending conversations. */
+export const QueueSort = Type.Enum(['newest', 'oldest', 'longest_waiting', 'activity', 'created', 'waiting'], {
+  default: 'newest',
+  description:
+    '`newest` and `oldest` go by `createdAt`. `longest_waiting` goes by `waitingSince`, oldest first; ' +
+    'conversations that do not wait for an answer follow, oldest first. `activity` goes by `lastMessageAt`, newest first. ' +
+    '`created` is `newest`, and `waiting` is `longest_waiting`.',
+});
+export const QueueFilter = Type.Object({
+  channel: Type.Optional(Channel),
+  departmentId: Type.Optional(Id),
+  assigneeId: Type.Optional(
+    Type.Union([Id, Type.Literal('none')], { description: "An agent's id, or `none` for unassigned conversations." }),
+  ),
+  siteId: Type.Optional(Id),
+  tag: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: 'Case is ignored.' })),
+});
+
 export const Agent = Type.Object({
   id: Id,
   email: Email,
   name: Type.String(),
+  publicName: nullable(
+    Type.String({ description: 'The name by which customers know the agent; null: its first name.' }),
+  ),
   role: Role,
   status: AgentStatus,
   statusSource: StatusSource,
@@ -136,12 +169,10 @@ export const Agent = Type.Object({
   createdAt: Time,
 });
 
-const { copiedTo, ratingComment, preview } = ConversationView.properties;
 export const Conversation = Type.Object({
   ...ConversationView.properties,
-  copiedTo: behind('visitors:read', copiedTo),
-  ratingComment: behind('messages:read', ratingComment),
-  preview: behind('messages:read', preview),
+  ...behindEach('visitors:read', Type.Pick(ConversationView, ['copiedTo']).properties),
+  ...behindEach('messages:read', Type.Pick(ConversationView, ['ratingComment', 'preview']).properties),
 });
 
 export const E164 = Type.String({
@@ -152,47 +183,15 @@ export const E164 = Type.String({
 });
 
 export const CallEvent = Type.Object({
-  eventType: Type.Enum(
-    ['ringing', 'answered', 'on_hold', 'resumed', 'transferred', 'ended', 'voicemail_left', 'ai_engaged'],
-    { description: '`ai_engaged` is planned and does not occur yet.' },
-  ),
-  createdAt: Time,
-  fromE164: behind('visitors:read', Type.String({ description: 'ringing: the caller, unless withheld.' })),
-  agentId: Type.Optional(Type.String({ format: 'uuid', description: 'answered: by whom; transferred: to whom.' })),
-  departmentId: Type.Optional(Type.String({ format: 'uuid', description: 'transferred: the department.' })),
-  voicemailId: Type.Optional(Id),
-  duration_ms: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description: 'ended: as the carrier reports it, otherwise counted from the first answer; 0 for a missed call.',
-    }),
-  ),
-  recordingUrl: behind(
-    'messages:read',
-    Type.String({ description: 'ended: if the number records, once the recording is ready.' }),
-  ),
+  ...CallEventView.properties,
+  ...behindEach('visitors:read', Type.Pick(CallEventView, ['fromE164']).properties),
+  ...behindEach('messages:read', Type.Pick(CallEventView, ['recordingUrl']).properties),
 });
 
 export const Call = Type.Object({
-  id: Id,
-  version: Version,
-  channel: Type.Literal('call'),
-  status: ConversationStatus,
-  state: Type.Enum(['ringing', 'answered', 'on_hold', 'voicemail', 'ended']),
-  fromE164: behind('visitors:read', nullable(Type.String({ description: 'Null if the caller withholds it.' }))),
-  callerName: behind('visitors:read', nullable(Type.String({ description: "The name of the caller's contact." }))),
-  toE164: Type.String(),
-  phoneNumberId: Id,
-  departmentId: nullable(Id),
-  assignedAgentId: nullable(Id),
-  handshake: nullable(Handshake),
-  ringingAgentIds: Type.Array(Id, { description: 'The agents it rings, the longest idle first.' }),
-  visitorId: nullable(Id),
-  contactId: nullable(Id),
-  voicemailId: nullable(Id),
+  ...CallView.properties,
+  ...behindEach('visitors:read', Type.Pick(CallView, ['fromE164', 'callerName']).properties),
   events: Type.Array(CallEvent, { description: 'The timeline.' }),
-  createdAt: Time,
-  updatedAt: Time,
 });
 
 export const Voicemail = Type.Object({
@@ -223,71 +222,25 @@ export const SearchRow = Type.Object({
         'the subject or the number matched.',
     }),
   ),
+  visitorId: nullable(Id),
   visitorName: behind('visitors:read', nullable(Type.String())),
   visitorEmail: behind('visitors:read', nullable(Type.String())),
+  visitorPhoneE164: behind('visitors:read', nullable(Type.String())),
   tags: Type.Array(Type.String()),
 });
 
 export const ConversationAnswer = Type.Object({ conversation: Conversation });
 
-export const Attachment = Type.Object({
-  url: Type.String(),
-  name: nullable(Type.String()),
-  size: nullable(Type.Integer()),
-});
 export const AttachmentInput = Type.Object({
   url: Url,
   name: Type.Optional(Type.String({ maxLength: 500 })),
   size: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 
-export const Threading = Type.Object(
-  {
-    rule: Type.Enum(['in_reply_to', 'references', 'subject', 'new']),
-    matchedMessageId: nullable(Id),
-    reason: nullable(
-      Type.Enum(['sender_not_on_thread', 'sender_disproved', 'unknown_reference'], {
-        description:
-          'For a mail that started a new conversation although it refers to an existing one: ' +
-          'its sender is not part of that conversation; its subject belongs to one whose customer did not send it, ' +
-          "according to the sender's domain; or what it refers to is unknown here.",
-      }),
-    ),
-  },
-  {
-    description:
-      'How a mail found its conversation, and through which of our messages. Null for messages that did not arrive by mail.',
-  },
-);
-
-/** RFC 8601 §2.7. */
-const AuthenticationResult = Type.String({ description: 'pass, fail, none, neutral, softfail, temperror, permerror.' });
-export const MailAuthentication = Type.Object(
-  { spf: AuthenticationResult, dkim: AuthenticationResult, dmarc: AuthenticationResult },
-  {
-    description:
-      "What the sender's domain says about the mail. " +
-      "Rely on `dmarc`: pass proves the sender's domain, fail means that the mail was sent by someone else, " +
-      'anything else is inconclusive.',
-  },
-);
 export const MessageMail = Type.Object(
   {
-    from: behind(
-      'visitors:read',
-      Type.Object(
-        { address: Type.String(), name: nullable(Type.String()) },
-        {
-          description:
-            'As named in the mail. Differs from the customer if replies go elsewhere (Reply-To), or if someone else wrote it.',
-        },
-      ),
-    ),
-    copiedTo: behind(
-      'visitors:read',
-      Type.Array(Type.String(), { description: 'The other recipients, beside the customer and the workspace.' }),
-    ),
-    authentication: nullable(MailAuthentication),
+    ...StoredMail.properties,
+    ...behindEach('visitors:read', Type.Pick(StoredMail, ['from', 'to', 'copiedTo']).properties),
   },
   {
     description:
@@ -295,24 +248,7 @@ export const MessageMail = Type.Object(
       'otherwise null. `authentication` is null for sent mail and for mail received through the webhook.',
   },
 );
-export const Message = Type.Object({
-  id: Id,
-  conversationId: Id,
-  senderType: Type.Enum(['visitor', 'agent', 'ai', 'system'], {
-    description: '`ai` is planned; no such messages exist yet.',
-  }),
-  senderId: nullable(Id),
-  body: Type.String({ description: 'Plain text.' }),
-  bodyHtml: Type.String({ description: 'For display; rendered by the service, never accepted as input.' }),
-  attachments: Type.Array(Attachment),
-  deliveryStatus: nullable(
-    Type.Enum(['queued', 'sent', 'failed'], { description: 'For mailed messages; otherwise null.' }),
-  ),
-  threading: nullable(Threading),
-  mail: nullable(MessageMail),
-  readAt: nullable(Time),
-  createdAt: Time,
-});
+export const Message = Type.Object({ ...MessageView.properties, mail: nullable(MessageMail) });
 
 export const MessageList = Type.Object({
   messages: Type.Array(Message),
@@ -328,7 +264,7 @@ const MessageInput = Type.Object({
 export const chosenIdPattern =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[47][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
 /** A client that does not know whether its request arrived sends it again: the id prevents a second message or note. */
-const chosenId = (what: string) =>
+export const chosenId = (what: string) =>
   Type.Optional(
     Type.String({
       pattern: worded(chosenIdPattern, 'an id: a UUID of version 4 or 7'),
@@ -392,63 +328,75 @@ export const Site = Type.Object({
   primaryColor: Type.String(),
   launcherPosition: Type.Enum(['right', 'left']),
   welcomeMessage: Type.String(),
+  onlineMessage: Type.String(),
+  awayMessage: Type.String(),
+  closedMessage: Type.String(),
+  theme: Type.Enum(['auto', 'light', 'dark']),
+  logoUrl: nullable(Type.String()),
+  launcherSidePx: Type.Integer(),
+  launcherBottomPx: Type.Integer(),
+  hiddenOnPhones: Type.Boolean(),
   businessHoursOverride: nullable(WeeklyHours),
   allowedOrigins: Type.Array(Type.String()),
+  lastSeenAt: nullable(Time),
+  lastSeenHost: nullable(Type.String({ description: 'The host on which a page last showed the widget.' })),
+  refusedHosts: Type.Array(Type.Object({ host: Type.String(), at: Time }), {
+    description: 'The last 20 hosts whose pages asked for the widget and are not allowed, newest first.',
+  }),
   createdAt: Time,
+});
+
+export const SiteForAgents = Type.Object({
+  ...Site.properties,
+  identitySecret: behind(
+    '*',
+    Type.String({
+      description:
+        'For admins: the key with which your server signs the email of a customer whom it has signed in ' +
+        "(`Switchboard.identify({email, signature})`), so that no one else can pass that customer's address off as theirs.",
+    }),
+  ),
 });
 
 export const Visitor = Type.Object({
-  id: Id,
-  siteId: Id,
-  email: behind('visitors:read', nullable(Type.String())),
-  name: behind('visitors:read', nullable(Type.String())),
-  phoneE164: behind('visitors:read', nullable(Type.String())),
-  ip: behind('visitors:read', nullable(Type.String())),
-  country: behind('visitors:read', nullable(Type.String({ description: 'ISO 3166-1 alpha-2; null if unknown.' }))),
-  userAgent: behind('visitors:read', nullable(Type.String())),
-  geo: behind(
+  ...VisitorRecord.properties,
+  ...behindEach(
     'visitors:read',
-    nullable(
-      Type.Object(
-        { city: nullable(Type.String()), region: nullable(Type.String()) },
-        { description: 'In English, where the browser was last seen, if the server has a database of places.' },
-      ),
-    ),
+    Type.Pick(VisitorRecord, [
+      'email',
+      'name',
+      'phoneE164',
+      'ip',
+      'country',
+      'userAgent',
+      'geo',
+      'wcEnrichment',
+      'currentPageUrl',
+    ]).properties,
   ),
-  wcEnrichment: behind('visitors:read', nullable(Type.Object({}))),
-  contactId: nullable(Id),
-  currentPageUrl: behind('visitors:read', nullable(Type.String())),
-  blockedAt: nullable(Time),
-  firstSeenAt: Time,
-  lastSeenAt: Time,
-  visitCount: Type.Integer(),
 });
 
 export const Contact = Type.Object({
-  id: Id,
-  name: behind('visitors:read', nullable(Type.String())),
-  email: behind('visitors:read', nullable(Type.String())),
-  phone: behind('visitors:read', nullable(Type.String())),
-  company: behind('visitors:read', nullable(Type.String())),
-  tags: Type.Array(Type.String()),
-  customFields: behind('visitors:read', Type.Object({})),
-  lifetimeValueCents: Type.Integer(),
-  note: behind('visitors:read', nullable(Type.String())),
-  firstSeenAt: Time,
-  lastSeenAt: Time,
-  createdAt: Time,
+  ...ContactRecord.properties,
+  ...behindEach(
+    'visitors:read',
+    Type.Pick(ContactRecord, ['name', 'email', 'phone', 'company', 'customFields', 'note']).properties,
+  ),
 });
 
-/** A visitor as its own browser sees it. */
-export const VisitorSelf = Type.Object({
-  id: Id,
-  siteId: Id,
-  name: nullable(Type.String()),
-  email: nullable(Type.String()),
-  firstSeenAt: Time,
-  lastSeenAt: Time,
-  visitCount: Type.Integer(),
+export const AvailabilityState = Type.Enum(['online', 'away', 'closed'], {
+  description: '`closed`: outside of office hours; `away`: within them, with no agent available.',
 });
+export const NextOpenAt = nullable(
+  Type.String({ description: 'When office hours begin again; null while they are open, or if unknown.' }),
+);
+/** In whole seconds. */
+export const ReplyTimeSeconds = nullable(
+  Type.Integer({
+    description:
+      "The median time to the first answer in the site's chats of the last seven days, at most a minute old; null below ten.",
+  }),
+);
 export const CustomerConversation = Type.Object({
   ...CustomerView.properties,
   rating: nullable(Type.Integer()),
@@ -474,9 +422,14 @@ export const Read = Type.Object({
 export const KbJob = Type.Object({
   id: Id,
   workspaceId: Id,
-  kind: Type.Enum(['url']),
+  kind: Type.Enum(['url', 'file']),
   status: Type.Enum(['queued', 'running', 'done', 'failed']),
-  input: Type.Object({ url: Type.String(), maxPages: Type.Integer(), maxDepth: Type.Integer() }),
+  input: Type.Object({
+    url: Type.String(),
+    maxPages: Type.Integer(),
+    maxDepth: Type.Integer(),
+    fileName: nullable(Type.String({ description: 'Of an uploaded file.' })),
+  }),
   startedAt: nullable(Time),
   finishedAt: nullable(Time),
   error: nullable(Type.String({ description: 'Why it failed.' })),
@@ -485,7 +438,7 @@ export const KbJob = Type.Object({
       pagesFetched: Type.Integer(),
       pagesSkipped: Type.Integer({
         description:
-          'Pages that were missing, not HTML or text, duplicates, disallowed by robots.txt, too large or not public.',
+          'Pages that were missing, not HTML or text, duplicates, disallowed by robots.txt, marked as not to be indexed, too large or not public.',
       }),
       documents: Type.Integer(),
       chunks: Type.Integer(),
@@ -500,7 +453,7 @@ export const KbJob = Type.Object({
       ),
       skipped: Type.Optional(
         Type.Array(Type.Object({ url: Type.String(), reason: Type.String() }), {
-          description: 'The first ten addresses that should have been pages but were not, with the reason.',
+          description: 'The first fifty addresses that should have been pages but were not, with the reason.',
         }),
       ),
     }),

@@ -1,8 +1,9 @@
 // Frames: an event as text for agents and for its customer, serialised at most once each; who may receive it; and the
 // parsing of client frames. Decisions 6.
 
-import { customerConversation } from '../../engine/conversations/customer-view.ts';
-import { type Audience, recordIn } from '../../engine/events.ts';
+import { customerConversation, provesEmail } from '../../engine/conversations/customer-view.ts';
+import { type Audience, type ConversationAudience, recordIn } from '../../engine/events.ts';
+import type { Caller } from '../../engine/runtime/caller.ts';
 import type { PublishedEvent } from '../../engine/runtime/context.ts';
 import { passesDepartment, worksIn } from '../../engine/workspace/access.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
@@ -13,6 +14,8 @@ export class EventFrame {
   readonly audience: Audience;
   #forAgents: Uint8Array | undefined;
   #forVisitor: Uint8Array | undefined;
+  /** For tokens that prove the address which the conversation's preview came from by mail. */
+  #forProved: Uint8Array | undefined;
 
   constructor(event: PublishedEvent) {
     this.event = event;
@@ -25,10 +28,27 @@ export class EventFrame {
     return this.#forAgents;
   }
 
-  /** The same without members that only agents may see. */
-  get forVisitor(): Uint8Array {
-    this.#forVisitor ??= Buffer.from(textOf(this.event, visitorData(this.event)));
+  /** The same without members that only agents, or only other tokens of the visitor, may see. */
+  forVisitor(caller: Caller): Uint8Array {
+    const mailPreview = this.#mailPreview;
+    if (mailPreview !== undefined && provesEmail(caller, mailPreview.emailHash)) {
+      this.#forProved ??= Buffer.from(textOf(this.event, visitorData(this.event, undefined)));
+      return this.#forProved;
+    }
+    this.#forVisitor ??= Buffer.from(textOf(this.event, visitorData(this.event, mailPreview)));
     return this.#forVisitor;
+  }
+
+  /** Whether a token of the visitor may see the event: what came by mail is for those that prove its sender's address. */
+  isFor(caller: Caller): boolean {
+    const { audience } = this;
+    return (
+      audience.kind !== 'conversation' || audience.emailHash === undefined || provesEmail(caller, audience.emailHash)
+    );
+  }
+
+  get #mailPreview(): ConversationAudience['mailPreview'] {
+    return this.audience.kind === 'conversation' ? this.audience.mailPreview : undefined;
   }
 
   /** Undefined when the customer may not see the event. */
@@ -43,6 +63,7 @@ export class EventFrame {
  */
 export function agentMaySee(agent: AgentRecord, audience: Audience): boolean {
   if (audience.kind === 'workspace') return true;
+  if (audience.kind === 'agent') return audience.agentId === agent.id;
   if (!worksIn(agent, audience.channel)) return false;
   if (audience.kind === 'channel') return true;
   return (
@@ -56,25 +77,20 @@ export function agentMaySee(agent: AgentRecord, audience: Audience): boolean {
 /** Everything before the id of a call, and the id, if only the names of the call come first. */
 const idAtFront =
   /^\s*\{(?:\s*"(?:type|method)"\s*:\s*"[^"\\]{0,100}"\s*,){0,2}\s*"id"\s*:\s*("[^"\\]{0,100}"|-?\d{1,15})\s*[,}]/;
-const frontChars = 500;
+const frontBytes = 500;
 
 /** The id of a call, without parsing its parameters; undefined if it is not at the front. */
-export function idOfCall(text: string): string | number | undefined {
-  const [, id] = idAtFront.exec(text.slice(0, frontChars)) ?? [];
+export function idOfCall(frame: Uint8Array): string | number | undefined {
+  const front = Buffer.from(frame.buffer, frame.byteOffset, Math.min(frame.length, frontBytes));
+  const [, id] = idAtFront.exec(front.toString()) ?? [];
   // The pattern allows a text without escapes or an integer.
   return id === undefined ? undefined : (JSON.parse(id) as string | number);
 }
 
-/**
- * Undefined for anything but a JSON object, and for a binary frame, which arrives as undefined; a problem for one with
- * too many values or levels, which is not parsed.
- */
-export function clientFrame(
-  text: string | undefined,
-): Readonly<Record<string, unknown>> | JsonTooIntricate | undefined {
-  if (text === undefined) return undefined;
+/** Undefined for anything but a JSON object; a problem for one with too many values or levels, which is not parsed. */
+export function clientFrame(bytes: Uint8Array): Readonly<Record<string, unknown>> | JsonTooIntricate | undefined {
   try {
-    const value = parseJson(text);
+    const value = parseJson(bytes);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;
@@ -88,8 +104,10 @@ function textOf(event: PublishedEvent, data: string): string {
   return `{"seq":${event.seq},"type":"${event.type}","at":"${event.at}"${conversation},"data":${data}}`;
 }
 
-function visitorData(event: PublishedEvent): string {
+function visitorData(event: PublishedEvent, mailPreview: ConversationAudience['mailPreview']): string {
   if (!event.type.startsWith('conversation.')) return event.data;
   const conversation = recordIn(event, 'conversation');
-  return conversation === undefined ? event.data : JSON.stringify({ conversation: customerConversation(conversation) });
+  return conversation === undefined
+    ? event.data
+    : JSON.stringify({ conversation: customerConversation(conversation, { mailPreview }) });
 }

@@ -11,7 +11,7 @@ import { findConversation } from '../../store/conversations/conversations.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
 import { eventsBetween, eventsOfVisitorBetween, oldestSeq } from '../../store/runtime/events.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
-import type { Place } from '../request.ts';
+import type { Known } from '../pipeline/credentials.ts';
 import { agentMaySee, EventFrame } from './frames.ts';
 
 /** The position at which a session's events start, and whether earlier ones are no longer kept. */
@@ -30,7 +30,7 @@ export function startOf(workspace: Workspace, since: unknown): { cursor: number;
  */
 export function* missedBy(
   workspace: Workspace,
-  place: Place,
+  { place, credential }: Pick<Known, 'place' | 'credential'>,
   page: { afterSeq: number; upToSeq: number; limit: number },
 ): Generator<{ seq: number; frame: EventFrame | undefined }> {
   if (page.afterSeq >= page.upToSeq) return;
@@ -40,10 +40,11 @@ export function* missedBy(
     place.namespace === 'agent'
       ? eventsBetween(workspace.db, page)
       : eventsOfVisitorBetween(workspace.db, { ...page, visitorId: place.personId });
+  const isOwn = (frame: EventFrame): boolean => frame.visitorId === place.personId && frame.isFor(credential.caller);
   for (const event of events) {
     const frame = new EventFrame(event);
-    if (place.namespace === 'agent') yield { seq: event.seq, frame: agent && toldLate(workspace, agent, frame) };
-    else yield { seq: event.seq, frame: frame.visitorId === place.personId ? frame : undefined };
+    if (place.namespace === 'agent') yield { seq: event.seq, frame: agent && missedFrame(workspace, agent, frame) };
+    else yield { seq: event.seq, frame: isOwn(frame) ? frame : undefined };
   }
 }
 
@@ -51,7 +52,7 @@ export function* missedBy(
  * The frame of a past event for an agent: nothing from before it joined, and nothing of a conversation that it can no
  * longer read, except that it left.
  */
-function toldLate(workspace: Workspace, agent: AgentRecord, frame: EventFrame): EventFrame | undefined {
+function missedFrame(workspace: Workspace, agent: AgentRecord, frame: EventFrame): EventFrame | undefined {
   const { event, audience } = frame;
   if (agent.joinedAt === null || event.seq <= agent.joinedSeq || !agentMaySee(agent, audience)) return undefined;
   if (audience.kind !== 'conversation' || event.conversationId === null) return frame;
@@ -76,6 +77,9 @@ function farewellTo(agent: AgentRecord, event: PublishedEvent): EventFrame | und
     rating: null,
     ratingComment: null,
     preview: null,
+    lastSenderType: null,
+    lastSenderId: null,
+    waitingSince: null,
   };
   return new EventFrame({ ...event, data: JSON.stringify({ conversation: left }) });
 }

@@ -11,7 +11,7 @@ interface Room<Session> {
   readonly visitor: People<Session>;
 }
 
-const nobody: ReadonlyMap<string, never> = new Map<string, never>();
+const noPeople: ReadonlyMap<string, never> = new Map<string, never>();
 const nothing: ReadonlySet<never> = new Set<never>();
 
 export class Rooms<Session> {
@@ -28,7 +28,7 @@ export class Rooms<Session> {
   }
 
   people(workspaceId: string, namespace: Namespace): ReadonlyMap<string, ReadonlySet<Session>> {
-    return this.#rooms.get(workspaceId)?.[namespace] ?? nobody;
+    return this.#rooms.get(workspaceId)?.[namespace] ?? noPeople;
   }
 
   of(place: Place): ReadonlySet<Session> {

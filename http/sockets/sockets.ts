@@ -7,8 +7,10 @@ import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
 import { Refusal, type Slug } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import type { PublishedEvent, View } from '../../engine/runtime/context.ts';
+import { availabilityOf } from '../../engine/widget/availability.ts';
 import { requireOwnConversation } from '../../engine/widget/chats.ts';
 import { agentView, theRoster } from '../../engine/workspace/roster.ts';
+import { requireSite } from '../../engine/workspace/sites.ts';
 import { FrameBudget } from '../limits/frame-budget.ts';
 import { endOf, identify, type Known, noteUse } from '../pipeline/credentials.ts';
 import { JsonTooIntricate } from '../pipeline/json.ts';
@@ -16,11 +18,13 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import { errorBody, rateRefusal } from '../pipeline/replies.ts';
 import type { Namespace, Place } from '../request.ts';
 import type { Services } from '../services.ts';
+import { AvailabilityNews } from './availability.ts';
 import { agentMaySee, clientFrame, EventFrame, idOfCall } from './frames.ts';
 import { Presence } from './presence.ts';
 import { missedBy, startOf } from './resume.ts';
 import { Rooms } from './rooms.ts';
 import { type Connection, closeCodes, type Hello, isKnown, type Session, type State } from './session.ts';
+import { VisitorPresence } from './visitor-presence.ts';
 
 /** A consumer that falls further behind is closed and returns with `since`. */
 const maxBufferedBytes = 1024 * 1024;
@@ -41,12 +45,23 @@ const maxCallsUnderWay = 64;
 const callsRetrySeconds = 1;
 /** Events stop at once when a token expires; an idle session is closed within this time. */
 const sweepEveryMs = 15_000;
+/** Events after which a site may be available or no longer. */
+const movesAvailability: ReadonlySet<string> = new Set([
+  'agent.updated',
+  'department.updated',
+  'department.deleted',
+  'settings.updated',
+  'workspace.updated',
+  'site.updated',
+]);
 
 export class Sockets {
   readonly #services: Services;
   readonly #pipeline: Pipeline;
   readonly #rooms = new Rooms<Session>();
   readonly #presence: Presence;
+  readonly #visits: VisitorPresence;
+  readonly #availability = new AvailabilityNews<Session>();
   /** Not authenticated yet. */
   readonly #unknown = new Set<Session>();
   readonly #budget: FrameBudget;
@@ -67,7 +82,13 @@ export class Sockets {
       engine: services.engine,
       isThere: (place) => this.#rooms.of(place).size > 0,
       there: (workspaceId) => [...this.#rooms.people(workspaceId, 'agent').keys()],
-      tell: (place, isOnline) => this.#tellOfPresence(place, isOnline),
+      send: (place, isOnline) => this.#sendPresence(place, isOnline),
+    });
+    this.#visits = new VisitorPresence({
+      engine: services.engine,
+      clock: services.clock,
+      isThere: (place) => this.#rooms.of(place).size > 0,
+      there: (workspaceId) => this.#rooms.people(workspaceId, 'visitor').keys(),
     });
     this.#sweepLater();
   }
@@ -91,29 +112,29 @@ export class Sockets {
     return session;
   }
 
-  /** A text frame; undefined for a binary one. */
-  receive(session: Session, text: string | undefined, byteLength: number): void {
+  /** The bytes of a text frame, which are read before this returns. */
+  receive(session: Session, bytes: Uint8Array, isBinary: boolean): void {
     const { state } = session;
     if (state.name === 'closed') return;
-    if (byteLength > maxFrameBytes) {
+    if (bytes.length > maxFrameBytes) {
       this.#end(session, closeCodes.tooBig, 'a frame may have at most 64 KiB');
       return;
     }
-    if (session.spent !== undefined && !this.#budget.take(session.spent, byteLength)) {
+    if (session.spent !== undefined && !this.#budget.take(session.spent, bytes.length)) {
       this.#end(session, closeCodes.tooMany, 'too many frames; reconnect later');
       return;
     }
     const refusal =
-      text !== undefined && byteLength > readAnywayBytes && isKnown(state)
+      !isBinary && bytes.length > readAnywayBytes && isKnown(state)
         ? this.#pipeline.budgets.exceeded(state.known.credential)
         : undefined;
-    if (refusal !== undefined && text !== undefined) {
-      this.#refuseUnread(session, text, refusal);
+    if (refusal !== undefined) {
+      this.#refuseUnread(session, bytes, refusal);
       return;
     }
-    const frame = clientFrame(text);
+    const frame = isBinary ? undefined : clientFrame(bytes);
     if (frame === undefined) this.#complainOfForm(session, 'A frame must be a JSON object with a type.');
-    else if (frame instanceof JsonTooIntricate) this.#refuseIntricate(session, text ?? '', frame.message);
+    else if (frame instanceof JsonTooIntricate) this.#refuseIntricate(session, bytes, frame.message);
     else if (state.name === 'verifying') this.#complain(session, 'unauthorized', 'Wait for ready.');
     else if (state.name !== 'unknown') this.#guard(session, () => this.#handle(session, state.known, frame));
     else if (frame['type'] === 'auth' && typeof frame['token'] === 'string')
@@ -140,7 +161,8 @@ export class Sockets {
     if (!isKnown(state)) return;
     const { place } = state.known;
     this.#rooms.delete(place, session);
-    if (place.namespace === 'agent' && this.#rooms.of(place).size === 0) this.#presence.changed(place);
+    this.#availability.leave(session);
+    if (this.#rooms.of(place).size === 0) this.#presenceOf(place).changed(place);
   }
 
   /** Sends durable events of one workspace, in order, to every live session that may see them. */
@@ -159,14 +181,24 @@ export class Sockets {
     }
     const visitors = this.#rooms.people(workspaceId, 'visitor');
     if (visitors.size === 0) return;
+    if (events.some(({ type }) => movesAvailability.has(type))) this.#sendAvailability(workspaceId);
     for (const [visitorId, visible] of Map.groupBy(frames, (frame) => frame.visitorId)) {
-      if (visitorId !== undefined) for (const session of visitors.get(visitorId) ?? []) this.#deliver(session, visible);
+      if (visitorId !== undefined)
+        for (const session of visitors.get(visitorId) ?? [])
+          this.#deliver(
+            session,
+            visible.filter((frame) => isKnown(session.state) && frame.isFor(session.state.known.credential.caller)),
+          );
     }
   }
 
-  /** Agents whose sockets ended with the previous process. */
-  reviewPresence(workspaceId: string, glance: { readonly hasAgentsOnline: boolean }): void {
+  /** Agents and visitors whose sockets ended with the previous process. */
+  reviewPresence(
+    workspaceId: string,
+    glance: { readonly hasAgentsOnline: boolean; readonly hasVisitorsOnline: boolean },
+  ): void {
     this.#presence.review(workspaceId, glance.hasAgentsOnline);
+    this.#visits.review(workspaceId, glance.hasVisitorsOnline);
   }
 
   /** Checks the sockets of an agent after one or all of its sign-ins may have been ended. */
@@ -190,6 +222,7 @@ export class Sockets {
   async quiesced(): Promise<void> {
     this.#stopping = true;
     this.#presence.stop();
+    this.#visits.stop();
     if (this.#callsUnderWay > 0) await new Promise<void>((resolve) => (this.#whenQuiet = resolve));
   }
 
@@ -254,13 +287,12 @@ export class Sockets {
     this.#unknown.delete(session);
     session.state = { name: 'catchingUp', known, cursor: start.cursor };
     this.#rooms.add(known.place, session);
-    if (known.place.namespace === 'agent' && this.#rooms.of(known.place).size === 1)
-      this.#presence.changed(known.place);
+    if (this.#rooms.of(known.place).size === 1) this.#presenceOf(known.place).changed(known.place);
     session.connection.send(
       JSON.stringify({
         type: 'ready',
         at: isoTime(this.#services.clock.now()),
-        ...selfOf(workspace.view(known.credential.caller), known.place),
+        ...this.#selfOf(session, workspace.view(known.credential.caller), known.place),
         seq: start.cursor,
       }),
     );
@@ -282,11 +314,11 @@ export class Sockets {
     const visible: EventFrame[] = [];
     const before = state.cursor;
     let bytes = 0;
-    for (const { seq, frame } of missedBy(workspace, state.known.place, page)) {
+    for (const { seq, frame } of missedBy(workspace, state.known, page)) {
       state.cursor = seq;
       if (frame === undefined) continue;
       visible.push(frame);
-      bytes += textFor(session, frame).byteLength;
+      bytes += textFor(state.known, frame).byteLength;
       // Pauses here: a page of long messages must not make a healthy consumer look slow.
       if (bytes > catchUpBytes) break;
     }
@@ -295,7 +327,7 @@ export class Sockets {
     if (visible.length > 0)
       this.#send(
         session,
-        visible.map((frame) => textFor(session, frame)),
+        visible.map((frame) => textFor(state.known, frame)),
       );
   }
 
@@ -306,7 +338,7 @@ export class Sockets {
     else
       this.#send(
         session,
-        frames.map((frame) => textFor(session, frame)),
+        frames.map((frame) => textFor(state.known, frame)),
       );
   }
 
@@ -423,7 +455,7 @@ export class Sockets {
    * Not stored or numbered. Sent to the other agents of the workspace, also to those that are catching up, since it is
    * about now.
    */
-  #tellOfPresence({ workspaceId, personId: agentId }: Place, isOnline: boolean): void {
+  #sendPresence({ workspaceId, personId: agentId }: Place, isOnline: boolean): void {
     const text = JSON.stringify({
       type: 'agent.presence',
       at: isoTime(this.#services.clock.now()),
@@ -432,6 +464,34 @@ export class Sockets {
     for (const [otherId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
       if (otherId !== agentId) for (const session of sessions) if (isKnown(session.state)) this.#send(session, [text]);
     }
+  }
+
+  /** Not stored or numbered: `ready` says what holds, and this what has changed since. */
+  #sendAvailability(workspaceId: string): void {
+    const view = this.#services.engine.workspace(workspaceId)?.view({ kind: 'system' });
+    if (view === undefined) return;
+    for (const { now, sessions } of this.#availability.changed(view)) {
+      const text = JSON.stringify({ type: 'availability', at: view.at, data: now });
+      for (const session of sessions) if (isKnown(session.state)) this.#send(session, [text]);
+    }
+  }
+
+  #selfOf(session: Session, view: View, { namespace, workspaceId, personId }: Place): object {
+    if (namespace === 'visitor') {
+      const visitor = view.state(visitorKind, personId);
+      if (visitor === undefined) return { visitor: null };
+      const now = availabilityOf(view, requireSite(view, visitor.siteId));
+      this.#availability.join(session, { workspaceId, siteId: visitor.siteId }, now);
+      return { visitor: visitorSelf(visitor), ...now };
+    }
+    const roster = theRoster(view);
+    const agent = roster.agents.get(personId);
+    // The socket that is told of it is one.
+    return { agent: agent === undefined ? null : { ...agentView(agent, roster), isOnline: true } };
+  }
+
+  #presenceOf({ namespace }: Place): Presence | VisitorPresence {
+    return namespace === 'agent' ? this.#presence : this.#visits;
   }
 
   #sendLive(sessions: ReadonlySet<Session>, text: string): void {
@@ -462,24 +522,27 @@ export class Sockets {
             this.#end(session, closeCodes.unauthorized, 'token expired'),
         );
       this.#presence.sweep();
+      this.#visits.sweep();
+      // Office hours begin and end without an event.
+      for (const workspaceId of [...this.#availability.workspaceIds]) this.#sendAvailability(workspaceId);
       this.#sweepLater();
     });
   }
 
-  #refuseIntricate(session: Session, text: string, problem: string): void {
+  #refuseIntricate(session: Session, bytes: Uint8Array, problem: string): void {
     if (isKnown(session.state))
       this.#refuseUnread(
         session,
-        text,
+        bytes,
         new Refusal('invalid_body', `A frame ${problem}.`, { fieldErrors: { params: [problem] } }),
       );
     else this.#complain(session, 'invalid_body', `A frame ${problem}.`);
-    this.#countMalformed(session);
+    this.#countMalformed(session, { isIntricate: true });
   }
 
   /** A refused call is answered with its id if that is at the front. */
-  #refuseUnread(session: Session, text: string, refusal: Refusal): void {
-    const id = idOfCall(text);
+  #refuseUnread(session: Session, bytes: Uint8Array, refusal: Refusal): void {
+    const id = idOfCall(bytes);
     if (id === undefined) this.#complain(session, refusal.slug, refusal.message);
     else this.#send(session, [JSON.stringify({ type: 'reply', id, status: refusal.status, body: errorBody(refusal) })]);
   }
@@ -490,8 +553,8 @@ export class Sockets {
   }
 
   /** Closes a connection that keeps sending invalid frames. */
-  #countMalformed(session: Session): void {
-    if (session.spent !== undefined && !this.#budget.takeMalformed(session.spent))
+  #countMalformed(session: Session, what: { readonly isIntricate?: boolean } = {}): void {
+    if (session.spent !== undefined && !this.#budget.takeMalformed(session.spent, what))
       this.#end(session, closeCodes.tooMany, 'too many malformed frames');
   }
 
@@ -506,17 +569,6 @@ export class Sockets {
   }
 }
 
-function textFor(session: Session, frame: EventFrame): Uint8Array {
-  return session.hello.namespace === 'agent' ? frame.forAgents : frame.forVisitor;
-}
-
-function selfOf(view: View, place: Place): object {
-  if (place.namespace === 'visitor') {
-    const visitor = view.state(visitorKind, place.personId);
-    return { visitor: visitor === undefined ? null : visitorSelf(visitor) };
-  }
-  const roster = theRoster(view);
-  const agent = roster.agents.get(place.personId);
-  // The socket that is told of it is one.
-  return { agent: agent === undefined ? null : { ...agentView(agent, roster), isOnline: true } };
+function textFor({ place, credential }: Known, frame: EventFrame): Uint8Array {
+  return place.namespace === 'agent' ? frame.forAgents : frame.forVisitor(credential.caller);
 }

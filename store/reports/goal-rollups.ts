@@ -4,7 +4,7 @@
 
 import type { Database } from '../database.ts';
 import { withQuarter } from './quarters.ts';
-import { type Days, dayMs, everyone, monthOf, nobody, quarterOf } from './rollups.ts';
+import { type Days, dayMs, everyone, monthOf, noDepartment, quarterOf } from './rollups.ts';
 
 /** The part of a completion that reports use. */
 export interface ReportedCompletion {
@@ -39,7 +39,7 @@ function keysOf({ goalId, departmentId, completedAt }: ReportedCompletion): Goal
   const ms = Date.parse(completedAt);
   const day = { grain: 'day', period: Math.floor(ms / dayMs) } as const;
   const month = { grain: 'month', period: monthOf(ms) } as const;
-  return [everyone, departmentId ?? nobody].flatMap((department): GoalKey[] => {
+  return [everyone, departmentId ?? noDepartment].flatMap((department): GoalKey[] => {
     const cell = { departmentId: department };
     return [
       { ...cell, goalId, ...day },

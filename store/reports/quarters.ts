@@ -31,8 +31,7 @@ export function encodeQuarters(quarters: ReadonlyMap<number, QuarterFigures>): s
   let before = 0;
   for (const [quarter, figures] of [...quarters].sort(([a], [b]) => a - b)) {
     if (figures.every((figure) => figure === 0)) continue;
-    // No numeral is below zero. Rollups that somebody spoiled are told of by their proof, not by a text that cannot be
-    // read.
+    // No numeral is below zero. A damaged rollup is reported by its check, not by a text that cannot be read.
     numbers.push(quarter - before, ...figures.map((figure) => Math.max(0, figure)));
     before = quarter;
   }

@@ -17,7 +17,7 @@ export interface Days {
 
 /** Instead of a department or an agent: all of them, or none. */
 export const everyone = '*';
-export const nobody = '';
+export const noDepartment = '';
 
 /** The part of a conversation that reports use. */
 export interface ReportedConversation {
@@ -103,7 +103,7 @@ export type CellOf = readonly [departmentId: string, agentId: string];
 /** The cells it counts in. */
 export function cellsOf(conversation: ReportedConversation): CellOf[] {
   const agents = [everyone, ...agentsOf(conversation)];
-  return [everyone, conversation.departmentId ?? nobody].flatMap((departmentId) =>
+  return [everyone, conversation.departmentId ?? noDepartment].flatMap((departmentId) =>
     agents.map((agentId): CellOf => [departmentId, agentId]),
   );
 }
@@ -114,7 +114,10 @@ export function cellsOf(conversation: ReportedConversation): CellOf[] {
  */
 export function figuresIn(conversation: ReportedConversation, [departmentId, agentId]: CellOf): Figures | undefined {
   const figures = figuresOf(conversation);
-  if (figures === undefined || (departmentId !== everyone && departmentId !== (conversation.departmentId ?? nobody)))
+  if (
+    figures === undefined ||
+    (departmentId !== everyone && departmentId !== (conversation.departmentId ?? noDepartment))
+  )
     return undefined;
   if (agentId === everyone) return figures;
   if (!agentsOf(conversation).includes(agentId)) return undefined;

@@ -2,8 +2,8 @@
 // queries. Uploads are streamed to an address signed by minio, because its own upload holds a file in memory and hashes
 // it on this thread.
 
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type * as http from 'node:http';
+import type * as https from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from 'minio';
 import { exactly, isKey, type ObjectStore, StorageUnavailable, WrongSize } from './objects.ts';
@@ -36,7 +36,10 @@ class S3Objects implements ObjectStore {
 
   constructor(settings: S3Settings) {
     this.#settings = settings;
-    const library = new URL(settings.endpoint).protocol === 'https:' ? https : http;
+    // Not by an import, which would load Node's whole client into every service.
+    const library = process.getBuiltinModule(
+      new URL(settings.endpoint).protocol === 'https:' ? 'node:https' : 'node:http',
+    );
     this.#transport = impatient(library, settings.silenceMs ?? defaultSilenceMs);
   }
 

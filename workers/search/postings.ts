@@ -14,16 +14,8 @@ import {
   segmentsOf,
 } from '../../store/search/index.ts';
 import type { Dictionary } from './dictionary.ts';
-import {
-  canBeMisspelt,
-  eachWord,
-  isMisspelt,
-  type Level,
-  levels,
-  listedPrefix,
-  listedPrefixes,
-  type QueryWord,
-} from './words.ts';
+import { Lexicon } from './lexicon.ts';
+import { eachWord, type Level, levels, listedPrefix, listedPrefixes, type QueryWord } from './words.ts';
 
 /** Most documents in a segment. */
 export const segmentDocs = 8192;
@@ -51,11 +43,9 @@ export interface Meeting {
   readonly lists: readonly DocList[];
 }
 
-type Words = Map<string, number[]>;
-
 /** A segment that is not in the file. */
 interface Recent {
-  readonly words: Words;
+  readonly words: Lexicon;
   readonly firstDoc: number;
   count: number;
   lastDoc: number;
@@ -96,7 +86,7 @@ export class WordIndex {
   add(doc: number, id: string, text: string): void {
     let recent = this.#recent.at(-1);
     if (recent === undefined || recent.count >= segmentWords || doc - recent.firstDoc >= segmentDocs) {
-      recent = { words: new Map(), firstDoc: doc, count: 0, lastDoc: doc, lastId: id };
+      recent = { words: new Lexicon(), firstDoc: doc, count: 0, lastDoc: doc, lastId: id };
       this.#recent.push(recent);
     }
     const { words } = recent;
@@ -104,9 +94,7 @@ export class WordIndex {
     let count = 0;
     eachWord(text, (word) => {
       count += 1;
-      const offsets = words.get(word);
-      if (offsets === undefined) words.set(word, [offset]);
-      else if (offsets.at(-1) !== offset) offsets.push(offset);
+      words.add(word, offset);
     });
     recent.count += count;
     recent.lastDoc = doc;
@@ -115,24 +103,14 @@ export class WordIndex {
 
   /** Matches of a word, best level first; a document may be in more than one. */
   find(asked: QueryWord, spelledAlike: readonly string[]): Meeting[] {
-    const mayBeMisspelt = canBeMisspelt(asked.text);
     const exact: DocList[] = this.#read(asked.text);
     const beginning: DocList[] = asked.isPrefix ? this.#readLonger(asked.text) : [];
     const misspelt: DocList[] = spelledAlike.flatMap((word) => this.#read(word));
     for (const { firstDoc: base, words } of this.#recent) {
-      const docs = words.get(asked.text);
-      if (docs !== undefined) exact.push({ base, docs });
-      if (!asked.isPrefix && !mayBeMisspelt) continue;
-      for (const word of words.keys()) {
-        if (word === asked.text) continue;
-        const meets =
-          asked.isPrefix && word.startsWith(asked.text)
-            ? beginning
-            : mayBeMisspelt && isMisspelt(asked.text, word)
-              ? misspelt
-              : undefined;
-        meets?.push({ base, docs: words.get(word) ?? [] });
-      }
+      const listOf = (word: string): DocList => ({ base, docs: words.docsOf(word) ?? [] });
+      if (words.docsOf(asked.text) !== undefined) exact.push(listOf(asked.text));
+      if (asked.isPrefix) beginning.push(...words.longerThan(asked.text).map(listOf));
+      misspelt.push(...words.spelledAlike(asked.text).map(listOf));
     }
     return [
       { level: levels.exact, lists: exact },
@@ -221,7 +199,7 @@ type List = [word: string, docs: Uint8Array];
  * Every word and listed prefix with its packed documents, grouped by their first letters, in the file's order of
  * groups. Unsorted within a group: sorting everything at once would block the thread.
  */
-function* listsOf(words: Words): Generator<void, List[][]> {
+function* listsOf(words: Lexicon): Generator<void, List[][]> {
   const byStart = new Map<string, List[]>();
   const add = (word: string, docs: Uint8Array): void => {
     const start = word.slice(0, startChars);

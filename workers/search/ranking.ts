@@ -1,6 +1,6 @@
 // Which conversations match every word of a query, their exact number, and the best of them. A word may match a
 // message, the customer's name or email, or the ticket's subject or number. Words may match in different messages of a
-// conversation, but those rank below matches within one message. Pure, apart from its input's methods.
+// conversation, but those rank below matches within one message. Knows no file and no text.
 
 import { type DocList, type Meeting, readDocs, segmentDocs } from './postings.ts';
 import { levels as meetingLevels } from './words.ts';
@@ -20,14 +20,15 @@ export interface RankingInput {
   readonly owners: Uint32Array;
   /** For each conversation, its first message; 0 if it has none. */
   readonly firstMessages: Uint32Array;
-  readonly lastVisitor: number;
-  readonly lastTicket: number;
   readonly conversations: {
     readonly lastNo: number;
     /** By number. */
-    readonly visitorDocs: Uint32Array;
-    readonly ticketNumbers: Uint32Array;
     readonly updatedMs: Float64Array;
+    /** The conversations of a visitor's document, one after the other; 0 ends them. */
+    firstOfVisitor(doc: number): number;
+    nextOfVisitor(no: number): number;
+    /** 0 if there is none. */
+    ofTicket(ticketNumber: number): number;
     /** Compares their ids as text. */
     compareIds(a: number, b: number): number;
   };
@@ -42,13 +43,6 @@ export interface Ranked {
   readonly message: number;
 }
 
-interface Met {
-  /** By number, the sum of every word's best level anywhere in the conversation; 0 if a word does not match. */
-  readonly sums: Uint16Array;
-  /** By word, each conversation's level outside its messages; undefined if none matches. */
-  readonly beside: readonly (Uint8Array | undefined)[];
-}
-
 type Compare = (a: number, b: number) => number;
 
 /** Above this bit, a message's score holds its gain over matches outside messages; below it, its own level. */
@@ -59,186 +53,239 @@ const shortlistFactor = 4;
 const beyondLevels = 2 ** 10;
 const beyondTimeMs = 2 ** 43;
 
-/** Best first: level of matches, matches within one message, then the newest. */
-export function rank(input: RankingInput): { total: number; first: Ranked[] } {
-  const { conversations, limit } = input;
-  const { updatedMs } = conversations;
-  const met = meetAll(input);
-  if (met === undefined) return { total: 0, first: [] };
-  const sumOf = (no: number): number => met.sums[no] ?? 0;
-  const byId: Compare = (a, b) => conversations.compareIds(b, a);
-  const byTime: Compare = (a, b) => (updatedMs[b] ?? 0) - (updatedMs[a] ?? 0) || byId(a, b);
-  const found = input.wantedOf(numbersOf(met.sums));
-  const shortlist = firstOf({
-    numbers: found,
-    merits: meritsAtFirst(found, met.sums, updatedMs),
-    limit: limit * shortlistFactor,
-    compareEqual: byId,
-  });
-  const lowestSum = sumOf(shortlist.at(-1) ?? 0);
-
-  for (let numbers = shortlist; ; numbers = found.filter((no) => sumOf(no) >= lowestSum)) {
-    const { bestOf, messageOf } = scoreMessages(input, met, numbers);
-    const merits = new Float64Array(numbers.length);
-    for (const [place, no] of numbers.entries()) merits[place] = sumOf(no) * beyondLevels + bestOf(no);
-    const first = firstOf({ numbers, merits, limit, compareEqual: byTime });
-    // No other can rank before a best message with the highest possible level.
-    const isSettled =
-      numbers !== shortlist ||
-      shortlist.length === found.length ||
-      first.every((no) => sumOf(no) > lowestSum || bestOf(no) === sumOf(no));
-    if (isSettled) return { total: found.length, first: Array.from(first, (no) => ({ no, message: messageOf(no) })) };
-  }
-}
-
-/** Undefined if none matches every word. */
-function meetAll(input: RankingInput): Met | undefined {
-  const size = input.conversations.lastNo + 1;
-  const sums = new Uint16Array(size);
-  const levels = new Uint8Array(size);
-  const beside: (Uint8Array | undefined)[] = [];
-  for (const [index, word] of input.words.entries()) {
-    const besideLevels = levelsBeside(input, word);
-    beside.push(besideLevels);
-    if (besideLevels === undefined) levels.fill(0);
-    else levels.set(besideLevels);
-    raiseByMessages(levels, word.messages, input.owners);
-    if (!addLevels(sums, levels, { isFirst: index === 0 })) return undefined;
-  }
-  return { sums, beside };
-}
-
 /**
- * Adds where both are greater than 0 and leaves 0 elsewhere; the first levels are copied. Returns true if anything is
- * left.
+ * Columns by conversation or by message of a segment, used again for each query. Each is zero between queries: what a
+ * query sets it clears, so that a rare word costs nothing per conversation of the workspace.
  */
-function addLevels(sums: Uint16Array, levels: Uint8Array, { isFirst }: { isFirst: boolean }): boolean {
-  let any = 0;
-  for (let no = 1; no < sums.length; no += 1) {
-    const level = levels[no] ?? 0;
-    const sum = sums[no] ?? 0;
-    const both = level !== 0 && (isFirst || sum !== 0) ? sum + level : 0;
-    sums[no] = both;
-    any |= both;
-  }
-  return any !== 0;
-}
-
-/** Numbers with a sum, newest first, so that most others are rejected by one comparison. */
-function numbersOf(sums: Uint16Array): Uint32Array {
-  const numbers = new Uint32Array(sums.length);
-  let count = 0;
-  for (let no = sums.length - 1; no > 0; no -= 1) {
-    if (sums[no] === 0) continue;
-    numbers[count] = no;
-    count += 1;
-  }
-  return numbers.subarray(0, count);
-}
-
-/** By conversation, the level of its customer, subject or number for the word; undefined if none matches. */
-function levelsBeside(
-  { conversations, lastVisitor, lastTicket }: RankingInput,
-  { visitors, subjects, ticketNumber }: WordMeetings,
-): Uint8Array | undefined {
-  const byVisitor = levelsByDoc(visitors, lastVisitor);
-  const byTicket = levelsByDoc(subjects, lastTicket);
-  if (byVisitor === undefined && byTicket === undefined && ticketNumber === undefined) return undefined;
-  const { lastNo, visitorDocs, ticketNumbers } = conversations;
-  const levels = new Uint8Array(lastNo + 1);
-  if (byVisitor !== undefined)
-    for (let no = 1; no <= lastNo; no += 1) levels[no] = byVisitor[visitorDocs[no] ?? 0] ?? 0;
-  if (byTicket !== undefined)
-    for (let no = 1; no <= lastNo; no += 1)
-      levels[no] = Math.max(levels[no] ?? 0, byTicket[ticketNumbers[no] ?? 0] ?? 0);
-  const named =
-    ticketNumber === undefined || ticketNumber === 0 ? -1 : ticketNumbers.subarray(0, lastNo + 1).indexOf(ticketNumber);
-  if (named > 0) levels[named] = meetingLevels.named;
-  return levels;
-}
-
-/** By document, the level for a word; undefined if none matches. */
-function levelsByDoc(meetings: readonly Meeting[], lastDoc: number): Uint8Array | undefined {
-  if (meetings.every(({ lists }) => lists.length === 0)) return undefined;
-  const levels = new Uint8Array(lastDoc + 1);
-  const docs = new Uint32Array(segmentDocs);
-  for (const { level, lists } of meetings) {
-    for (const list of lists) {
-      const count = readDocs(list, docs);
-      for (let at = 0; at < count; at += 1) {
-        const doc = docs[at] ?? 0;
-        if (level > (levels[doc] ?? 0)) levels[doc] = level;
-      }
-    }
-  }
-  return levels;
-}
-
-/** Raises conversations to the level of their messages for a word. */
-function raiseByMessages(levels: Uint8Array, meetings: readonly Meeting[], owners: Uint32Array): void {
-  const docs = new Uint32Array(segmentDocs);
-  for (const { level, lists } of meetings) {
-    for (const list of lists) {
-      const count = readDocs(list, docs);
-      for (let at = 0; at < count; at += 1) {
-        const no = owners[docs[at] ?? 0] ?? 0;
-        if (level > (levels[no] ?? 0)) levels[no] = level;
-      }
-    }
-  }
-}
-
-/**
- * For each of these conversations, the message with the highest score (the newest among equals), and the combined level
- * of its words and those matched outside messages, at most the level of all words.
- */
-function scoreMessages(
-  { words, owners, firstMessages }: RankingInput,
-  { sums, beside }: Met,
-  numbers: Uint32Array,
-): { bestOf(no: number): number; messageOf(no: number): number } {
-  const isScored = new Uint8Array(sums.length);
-  let firstMessage = owners.length;
-  for (const no of numbers) {
-    const first = firstMessages[no] ?? 0;
-    if (first === 0) continue;
-    isScored[no] = 1;
-    firstMessage = Math.min(firstMessage, first);
-  }
-  const messages = new Uint32Array(sums.length);
-  const scores = new Uint32Array(sums.length);
-  const docs = new Uint32Array(segmentDocs);
-  const ownScores = new Uint32Array(segmentDocs);
+export class Ranking {
+  /** The best level of the word in question. */
+  #levels = new Uint8Array(0);
+  /** The sum of every word's best level anywhere in the conversation. */
+  #sums = new Uint16Array(0);
+  /** Those that the word in question raised, in that order. */
+  #raised = new Uint32Array(0);
+  #isScored = new Uint8Array(0);
+  #messages = new Uint32Array(0);
+  #scores = new Uint32Array(0);
+  readonly #docs = new Uint32Array(segmentDocs);
+  readonly #ownScores = new Uint32Array(segmentDocs);
   /** The last word that each message was counted for. */
-  const counted = new Uint8Array(segmentDocs);
-  for (const [base, meetings] of meetingsBySegment(words)) {
-    if (base + segmentDocs <= firstMessage) continue;
-    ownScores.fill(0);
-    counted.fill(0);
-    for (const { word, level, list } of meetings) {
-      const besideLevels = beside[word];
-      const count = readDocs(list, docs);
+  readonly #counted = new Uint8Array(segmentDocs);
+
+  /** Best first: level of matches, matches within one message, then the newest. */
+  rank(input: RankingInput): { total: number; first: Ranked[] } {
+    this.#reserve(input.conversations.lastNo + 1);
+    const beside = input.words.map((word) => levelsBeside(input, word));
+    const met = this.#meetAll(input, beside);
+    try {
+      return this.#best(input, beside, input.wantedOf(met));
+    } finally {
+      for (let at = 0; at < met.length; at += 1) this.#sums[met[at] ?? 0] = 0;
+    }
+  }
+
+  #reserve(size: number): void {
+    if (this.#sums.length >= size) return;
+    const capacity = 2 * size;
+    this.#levels = new Uint8Array(capacity);
+    this.#sums = new Uint16Array(capacity);
+    this.#raised = new Uint32Array(capacity);
+    this.#isScored = new Uint8Array(capacity);
+    this.#messages = new Uint32Array(capacity);
+    this.#scores = new Uint32Array(capacity);
+  }
+
+  /** The conversations that every word matches, roughly the newest first. Sets their sums. */
+  #meetAll({ words, owners }: RankingInput, beside: readonly (Beside | undefined)[]): Uint32Array {
+    const order = words
+      .map((_, index) => index)
+      .sort((a, b) => sizeOf(words[a], beside[a]) - sizeOf(words[b], beside[b]));
+    const [levels, sums, raised] = [this.#levels, this.#sums, this.#raised];
+    let met = new Uint32Array(0);
+    for (const [place, index] of order.entries()) {
+      const isFirst = place === 0;
+      let count = 0;
+      for (const no of beside[index]?.numbers ?? []) {
+        if (!isFirst && sums[no] === 0) continue;
+        levels[no] = beside[index]?.levels[no] ?? 0;
+        raised[count] = no;
+        count += 1;
+      }
+      for (const { level, lists } of words[index]?.messages ?? [])
+        for (const list of lists) count = this.#raise({ list, level, owners, count, isFirst });
+      // Without this word, the others are not enough.
+      for (let at = 0; at < met.length; at += 1) if (levels[met[at] ?? 0] === 0) sums[met[at] ?? 0] = 0;
       for (let at = 0; at < count; at += 1) {
-        const message = docs[at] ?? 0;
-        const no = owners[message] ?? 0;
-        const offset = message - base;
-        if (isScored[no] !== 1 || counted[offset] === word + 1) continue;
-        counted[offset] = word + 1;
-        const gain = Math.max(0, level - (besideLevels?.[no] ?? 0));
-        const own = (ownScores[offset] ?? 0) + (gain << gainShift) + level;
-        ownScores[offset] = own;
-        const highest = scores[no] ?? 0;
-        if (own > highest || (own === highest && message > (messages[no] ?? 0))) {
-          scores[no] = own;
-          messages[no] = message;
+        const no = raised[at] ?? 0;
+        sums[no] = (sums[no] ?? 0) + (levels[no] ?? 0);
+        levels[no] = 0;
+      }
+      met = raised.slice(0, count).reverse();
+    }
+    return met;
+  }
+
+  /** Raises conversations to the level of their messages. Returns how many the word has raised by now. */
+  #raise({
+    list,
+    level,
+    owners,
+    count,
+    isFirst,
+  }: {
+    list: DocList;
+    level: number;
+    owners: Uint32Array;
+    count: number;
+    isFirst: boolean;
+  }): number {
+    const [levels, sums, raised, docs] = [this.#levels, this.#sums, this.#raised, this.#docs];
+    const docCount = readDocs(list, docs);
+    let raisedCount = count;
+    for (let at = 0; at < docCount; at += 1) {
+      const no = owners[docs[at] ?? 0] ?? 0;
+      const before = levels[no] ?? 0;
+      if (before >= level || (!isFirst && sums[no] === 0)) continue;
+      if (before === 0) {
+        raised[raisedCount] = no;
+        raisedCount += 1;
+      }
+      levels[no] = level;
+    }
+    return raisedCount;
+  }
+
+  #best(
+    input: RankingInput,
+    beside: readonly (Beside | undefined)[],
+    found: Uint32Array,
+  ): { total: number; first: Ranked[] } {
+    const { conversations, limit } = input;
+    const { updatedMs } = conversations;
+    const sums = this.#sums;
+    const sumOf = (no: number): number => sums[no] ?? 0;
+    const byId: Compare = (a, b) => conversations.compareIds(b, a);
+    const byTime: Compare = (a, b) => (updatedMs[b] ?? 0) - (updatedMs[a] ?? 0) || byId(a, b);
+    const shortlist = firstOf({
+      numbers: found,
+      merits: meritsAtFirst(found, sums, updatedMs),
+      limit: limit * shortlistFactor,
+      compareEqual: byId,
+    });
+    const lowestSum = sumOf(shortlist.at(-1) ?? 0);
+
+    for (let numbers = shortlist; ; numbers = found.filter((no) => sumOf(no) >= lowestSum)) {
+      this.#scoreMessages(input, beside, numbers);
+      const bestOf = (no: number): number =>
+        beside.reduce((sum, met) => sum + (met?.levels[no] ?? 0), (this.#scores[no] ?? 0) >>> gainShift);
+      const merits = new Float64Array(numbers.length);
+      for (const [place, no] of numbers.entries()) merits[place] = sumOf(no) * beyondLevels + bestOf(no);
+      const first = firstOf({ numbers, merits, limit, compareEqual: byTime });
+      // No other can rank before a best message with the highest possible level.
+      const isSettled =
+        numbers !== shortlist ||
+        shortlist.length === found.length ||
+        first.every((no) => sumOf(no) > lowestSum || bestOf(no) === sumOf(no));
+      const ranked = Array.from(first, (no): Ranked => ({ no, message: this.#messages[no] ?? 0 }));
+      for (const no of numbers) this.#messages[no] = this.#scores[no] = 0;
+      if (isSettled) return { total: found.length, first: ranked };
+    }
+  }
+
+  /**
+   * For each of these conversations, the message with the highest score (the newest among equals), and the combined
+   * level of its words and those matched outside messages, at most the level of all words.
+   */
+  #scoreMessages(
+    { words, owners, firstMessages }: RankingInput,
+    beside: readonly (Beside | undefined)[],
+    numbers: Uint32Array,
+  ): void {
+    const [isScored, messages, scores] = [this.#isScored, this.#messages, this.#scores];
+    const [docs, ownScores, counted] = [this.#docs, this.#ownScores, this.#counted];
+    let firstMessage = owners.length;
+    for (const no of numbers) {
+      const first = firstMessages[no] ?? 0;
+      if (first === 0) continue;
+      isScored[no] = 1;
+      firstMessage = Math.min(firstMessage, first);
+    }
+    for (const [base, meetings] of meetingsBySegment(words)) {
+      if (base + segmentDocs <= firstMessage) continue;
+      ownScores.fill(0);
+      counted.fill(0);
+      for (const { word, level, list } of meetings) {
+        const besideLevels = beside[word]?.levels;
+        const count = readDocs(list, docs);
+        for (let at = 0; at < count; at += 1) {
+          const message = docs[at] ?? 0;
+          const no = owners[message] ?? 0;
+          const offset = message - base;
+          if (isScored[no] !== 1 || counted[offset] === word + 1) continue;
+          counted[offset] = word + 1;
+          const gain = Math.max(0, level - (besideLevels?.[no] ?? 0));
+          const own = (ownScores[offset] ?? 0) + (gain << gainShift) + level;
+          ownScores[offset] = own;
+          const highest = scores[no] ?? 0;
+          if (own > highest || (own === highest && message > (messages[no] ?? 0))) {
+            scores[no] = own;
+            messages[no] = message;
+          }
         }
       }
     }
+    for (const no of numbers) isScored[no] = 0;
   }
-  return {
-    bestOf: (no) => beside.reduce((sum, levels) => sum + (levels?.[no] ?? 0), (scores[no] ?? 0) >>> gainShift),
-    messageOf: (no) => messages[no] ?? 0,
+}
+
+/** The conversations whose customer, subject or number a word matches, and by number at which level. */
+interface Beside {
+  readonly numbers: Uint32Array;
+  readonly levels: Uint8Array;
+}
+
+/** Undefined if none matches. */
+function levelsBeside(
+  { conversations }: RankingInput,
+  { visitors, subjects, ticketNumber }: WordMeetings,
+): Beside | undefined {
+  if (ticketNumber === undefined && [...visitors, ...subjects].every(({ lists }) => lists.length === 0))
+    return undefined;
+  const levels = new Uint8Array(conversations.lastNo + 1);
+  const numbers = new Uint32Array(conversations.lastNo + 1);
+  let count = 0;
+  const raise = (no: number, level: number): void => {
+    const before = levels[no] ?? 0;
+    if (no === 0 || level <= before) return;
+    if (before === 0) {
+      numbers[count] = no;
+      count += 1;
+    }
+    levels[no] = level;
   };
+  eachDoc(visitors, (doc, level) => {
+    for (let no = conversations.firstOfVisitor(doc); no !== 0; no = conversations.nextOfVisitor(no)) raise(no, level);
+  });
+  eachDoc(subjects, (doc, level) => raise(conversations.ofTicket(doc), level));
+  if (ticketNumber !== undefined) raise(conversations.ofTicket(ticketNumber), meetingLevels.named);
+  return { numbers: numbers.subarray(0, count), levels };
+}
+
+function eachDoc(meetings: readonly Meeting[], call: (doc: number, level: number) => void): void {
+  const docs = new Uint32Array(segmentDocs);
+  for (const { level, lists } of meetings) {
+    for (const list of lists) {
+      const count = readDocs(list, docs);
+      for (let at = 0; at < count; at += 1) call(docs[at] ?? 0, level);
+    }
+  }
+}
+
+/** Roughly how many conversations a word matches. */
+function sizeOf(word: WordMeetings | undefined, beside: Beside | undefined): number {
+  let size = beside?.numbers.length ?? 0;
+  for (const { lists } of word?.messages ?? []) for (const { docs } of lists) size += docs.length;
+  return size;
 }
 
 interface SegmentMeeting {

@@ -26,7 +26,7 @@ import { Conversations, grown, type SearchFilter } from './conversations.ts';
 import { Dictionary } from './dictionary.ts';
 import { excerptOf } from './excerpt.ts';
 import { WordIndex } from './postings.ts';
-import { rank } from './ranking.ts';
+import { Ranking } from './ranking.ts';
 import { queryWords, ticketNumberOf } from './words.ts';
 
 export interface SearchQuestion {
@@ -47,8 +47,10 @@ export interface SearchRow {
   readonly ticketNumber: number | null;
   readonly updatedAt: string;
   readonly matchedBody: string;
+  readonly visitorId: string | null;
   readonly visitorName: string | null;
   readonly visitorEmail: string | null;
+  readonly visitorPhoneE164: string | null;
   readonly tags: readonly string[];
 }
 
@@ -86,6 +88,7 @@ export class SearchIndex {
   readonly #visitors: WordIndex;
   readonly #subjects: WordIndex;
   readonly #dictionary: Dictionary;
+  readonly #ranking = new Ranking();
   /** By message, the number of its conversation. */
   #owners: Uint32Array;
   /** By number of a conversation, its first message; 0 before it. */
@@ -205,7 +208,7 @@ export class SearchIndex {
   #answerTogether({ q, looksIn, reach, filter, limit }: SearchQuestion): SearchAnswer {
     const words = queryWords(q);
     if (words.length === 0) return { rows: [], total: 0 };
-    const { total, first } = rank({
+    const { total, first } = this.#ranking.rank({
       words: words.map((word) => {
         const alike = this.#dictionary.spelledAlike(word.text);
         return {
@@ -217,8 +220,6 @@ export class SearchIndex {
       }),
       owners: this.#owners,
       firstMessages: this.#firstMessages,
-      lastVisitor: this.#visitors.lastDoc,
-      lastTicket: this.#subjects.lastDoc,
       conversations: this.#conversations,
       wantedOf: (numbers) => this.#conversations.wantedOf(numbers, reach, filter),
       limit,
