@@ -61,6 +61,15 @@ export async function startService(
   };
 }
 
+/** `npm start` itself, which takes a while before the service begins. */
+export function startByNpm(options: { dataDir: string; cacheDir: string }): Promise<Program> {
+  return start(['start'], {
+    program: 'npm',
+    env: { RATE_LIMITS: 'off', SWITCHBOARD_CACHE_DIR: options.cacheDir },
+    dataDir: options.dataDir,
+  });
+}
+
 /** The executable of `npm run build`, which does not use this Node or its arguments. */
 export function startExecutable(path: string, options: { dataDir: string; cacheDir: string }): Promise<Program> {
   return start(['serve'], {
@@ -107,7 +116,9 @@ async function start(
         child.kill('SIGTERM');
         await ended;
         remove();
-        if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${child.exitCode}`);
+        // npm passes the signal on, and ends by it.
+        if (child.exitCode !== 0 && child.signalCode !== 'SIGTERM')
+          throw new Error(`${args.join(' ')} ended with ${child.exitCode}`);
       },
     };
   } catch (error) {

@@ -14,6 +14,8 @@ const secrets: ReadonlySet<string> = new Set([
   'S3_SECRET_KEY',
   'TWILIO_AUTH_TOKEN',
   'STRIPE_SECRET_KEY',
+  'GOOGLE_CLIENT_SECRET',
+  'MICROSOFT_CLIENT_SECRET',
   'STRIPE_WEBHOOK_SECRET',
 ]);
 /** Generated once if not set. */

@@ -24,5 +24,10 @@ export function warningsOf(config: Config): string[] {
     ...(config.allowPrivateCrawl
       ? ['ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may use addresses that are not public']
       : []),
+    ...(config.mail.provider === 'outbox'
+      ? [
+          'MAIL_PROVIDER=outbox: mail is kept in files under DATA_DIR/outbox and not sent, unless an admin sets a mail server under Settings, Email',
+        ]
+      : []),
   ];
 }

@@ -14,9 +14,10 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { constants, homedir, tmpdir, userInfo } from 'node:os';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
+import { cachePlaces, requireOwnFolder } from '../../workers/cache-folder.js';
 
 /** No folder is available for them, or code may not be loaded from it. An operator can fix it. */
 class NativePartsUnusable extends Error {
@@ -56,7 +57,7 @@ export function loadNative(name: string, beside: readonly string[] = []): unknow
 export function nativePath(name: string): string {
   manifest ??= JSON.parse(getAsset(manifestAsset, 'utf8')) as Manifest;
   const problems: string[] = [];
-  for (const place of places()) {
+  for (const place of cachePlaces()) {
     try {
       return present(join(place, manifest.hash), name, manifest.files[name]) ?? extract(place, manifest.hash, name);
     } catch (error) {
@@ -68,24 +69,10 @@ export function nativePath(name: string): string {
   );
 }
 
-/** Tried in this order. */
-function places(): string[] {
-  const given = process.env['SWITCHBOARD_CACHE_DIR'];
-  if (given !== undefined && given !== '') return [given];
-  const { XDG_CACHE_HOME: xdg, CACHE_DIRECTORY: systemd } = process.env;
-  const home = homedir();
-  return [
-    ...(systemd ? [systemd] : []),
-    ...(xdg ? [join(xdg, 'switchboard')] : []),
-    ...(home.startsWith('/proc') ? [] : [join(home, '.cache', 'switchboard')]),
-    join(tmpdir(), `switchboard-${userInfo().uid}`),
-  ];
-}
-
 function present(folder: string, name: string, size: number | undefined): string | undefined {
   const path = join(folder, name);
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return undefined;
-  requireOwn(folder);
+  requireOwnFolder(folder);
   return lstatSync(path, { throwIfNoEntry: false })?.size === size ? path : undefined;
 }
 
@@ -93,7 +80,7 @@ function present(folder: string, name: string, size: number | undefined): string
 function extract(place: string, hash: string, name: string): string {
   const folder = join(place, hash);
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) forgetOthers(place, hash);
-  requireOwn(folder);
+  requireOwnFolder(folder);
   const path = join(folder, name);
   const part = `${path}.${process.pid}-${process.hrtime.bigint()}`;
   const file = openSync(part, 'wx', 0o600);
@@ -110,13 +97,6 @@ function extract(place: string, hash: string, name: string): string {
   chmodSync(part, 0o500);
   renameSync(part, path);
   return path;
-}
-
-/** A file that another user can write is not loaded. */
-function requireOwn(folder: string): void {
-  const about = lstatSync(folder);
-  if (!about.isDirectory() || about.uid !== userInfo().uid || (about.mode & 0o022) !== 0)
-    throw new Error(`${folder} must belong to this user and be writable only by it`);
 }
 
 /** Folders of other builds. A running process has loaded what it uses, and writes the rest again. */

@@ -49,11 +49,18 @@ export interface Config {
   readonly verifyCountries: readonly string[] | undefined;
   /** Client ids of the apps that the operator has reviewed: every workspace may use them. */
   readonly oauthLiveApps: readonly string[];
-  readonly mail: { readonly provider: 'outbox' } | { readonly provider: 'smtp'; readonly url: string };
+  /** `isChosen`: the environment names the provider, so workspaces cannot name a server of their own. */
+  readonly mail:
+    | { readonly provider: 'outbox'; readonly isChosen: boolean }
+    | { readonly provider: 'smtp'; readonly isChosen: true; readonly url: string };
   /** The address that mail is sent from. */
   readonly mailFrom: string;
   /** The DKIM key for mail from the mail host (RFC 6376): a file with a private RSA key, PEM. */
   readonly mailKey: { readonly file: string; readonly selector: string } | undefined;
+  /** Apps registered with mail providers, by which admins connect mailboxes. */
+  readonly mailApps: {
+    readonly [Provider in 'google' | 'microsoft']?: { readonly clientId: string; readonly clientSecret: string };
+  };
   readonly carrier: CarrierConfig;
   /** The host of the addresses that receive mail, in lower case. */
   readonly mailHost: string;
@@ -182,6 +189,10 @@ export function readConfig(given: Environment): Config {
     mail: mailSettings(env),
     mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
     mailKey: mailKey(env),
+    mailApps: {
+      ...mailApp(env, 'google', 'GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'),
+      ...mailApp(env, 'microsoft', 'MICROSOFT_CLIENT_ID', 'MICROSOFT_CLIENT_SECRET'),
+    },
     carrier,
     mailHost,
     smtp: smtpSettings(env),
@@ -236,13 +247,22 @@ function storageSettings(env: Environment): Config['storage'] {
 
 function mailSettings(env: Environment): Config['mail'] {
   const provider = choice(env, 'MAIL_PROVIDER');
-  if (provider === 'outbox') return { provider };
+  if (provider === 'outbox') return { provider, isChosen: env['MAIL_PROVIDER'] !== undefined };
   const smtpUrl = env['SMTP_URL'] ?? '';
   if (!/^smtps?:$/.test(URL.parse(smtpUrl)?.protocol ?? ''))
     throw new ConfigError(
       'SMTP_URL must be an address such as smtp://user:password@mail.example.com:587 when MAIL_PROVIDER is smtp',
     );
-  return { provider, url: smtpUrl };
+  return { provider, isChosen: true, url: smtpUrl };
+}
+
+/** An app that the operator registered with a mail provider. */
+function mailApp(env: Environment, provider: keyof Config['mailApps'], id: string, secret: string): Config['mailApps'] {
+  const [clientId, clientSecret] = [env[id], env[secret]];
+  if (clientId === undefined && clientSecret === undefined) return {};
+  if (clientId === undefined || clientSecret === undefined)
+    throw new ConfigError(`${id} and ${secret} must be set together`);
+  return { [provider]: { clientId, clientSecret } };
 }
 
 function mailKey(env: Environment): Config['mailKey'] {

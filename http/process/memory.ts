@@ -1,6 +1,9 @@
 // Returns memory to the system when it is not needed: after the start, which reads and compiles the program, and after
 // a busy period. V8 by itself returns little of an idle heap. Used only by `switchboard serve`.
 
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 const sampleMs = 60_000;
 /** The process is idle after this many consecutive samples that each used less than a hundredth of a core. */
 const idleSamples = 5;
@@ -8,12 +11,17 @@ const idleShare = 0.01;
 /** Less work than this leaves too little garbage to be worth a pause of 30 ms. */
 const minWorkMs = 5000;
 
+/** V8 documents these options for `gc`; nothing types them. */
+type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
+
 /**
- * Collects all garbage, unused compiled code included. Blocks the event loop for about 30 ms. Does nothing without
- * --expose-gc, which main.ts starts the service with.
+ * Collects all garbage, unused compiled code included. Blocks the event loop for about 30 ms. The flag is set here,
+ * because V8 rejects the executable's code cache if its flags differ from those that it was compiled with.
  */
 export function releaseMemory(): void {
-  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as Collect;
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 /** Decides from samples of the work done when to release memory: once idle after some work. */

@@ -1,8 +1,8 @@
 // Metrics for Prometheus. The only importer of prom-client, and the only place that counts.
 
 import { readdirSync } from 'node:fs';
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { LoopDelay } from './loop-delay.ts';
 
 export interface Metrics {
   observeRequest(operation: string, status: number, durationMs: number): void;
@@ -33,20 +33,14 @@ export interface Gauges {
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const diskBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-/** The sampling interval of the loop; the histogram counts it as delay, so it is subtracted. */
-const loopResolutionMs = 10;
-
-/** The delay of the loop's turns, in nanoseconds. */
-export type LoopDelay = Pick<IntervalHistogram, 'enable' | 'disable' | 'reset' | 'percentile' | 'max'>;
 
 export function createMetrics(
   gauges: Gauges,
   about: { version: string } = { version: '' },
-  loop: LoopDelay = monitorEventLoopDelay({ resolution: loopResolutionMs }),
+  loop = new LoopDelay(),
 ): Metrics {
   const registry = new Registry();
   const counters = countersIn(registry);
-  loop.enable();
   addLoopGauges(registry, loop);
   addServiceGauges(registry, gauges);
   addProcessGauges(registry, about);
@@ -66,7 +60,7 @@ export function createMetrics(
       loop.reset();
       return { contentType: registry.contentType, text };
     },
-    stop: () => loop.disable(),
+    stop: () => loop.stop(),
   };
 }
 
@@ -132,18 +126,17 @@ function addGauge(registry: Registry, name: string, { help, read }: { help: stri
 }
 
 function addLoopGauges(registry: Registry, loop: LoopDelay): void {
-  const seconds = (ns: number): number => Math.max(0, ns / 1e9 - loopResolutionMs / 1000);
   addGauge(registry, 'switchboard_event_loop_delay_p50_seconds', {
     help: 'Median delay of the event loop since the last scrape.',
-    read: () => seconds(loop.percentile(50)),
+    read: () => loop.figures.p50,
   });
   addGauge(registry, 'switchboard_event_loop_delay_p99_seconds', {
     help: '99th percentile of the delay of the event loop since the last scrape.',
-    read: () => seconds(loop.percentile(99)),
+    read: () => loop.figures.p99,
   });
   addGauge(registry, 'switchboard_event_loop_delay_max_seconds', {
     help: 'Longest delay of the event loop since the last scrape.',
-    read: () => seconds(loop.max),
+    read: () => loop.figures.max,
   });
 }
 

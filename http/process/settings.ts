@@ -241,7 +241,7 @@ export const settings = {
   ALLOW_PRIVATE_WEBHOOKS: {
     area: limits,
     kind: 'flag',
-    meaning: "Lets webhooks and workspaces' shops have private addresses. Logged at start.",
+    meaning: "Lets webhooks, push services and workspaces' shops have private addresses. Logged at start.",
   },
   MAIL_PROVIDER: {
     area: mail,
@@ -276,6 +276,21 @@ export const settings = {
     values: 'a PEM file',
     meaning: 'A private RSA key that signs mail from `MAIL_HOST` ([Mail](installing.md#mail)).',
   },
+  GOOGLE_CLIENT_ID: {
+    area: mail,
+    kind: 'text',
+    values: 'a client id',
+    meaning:
+      'Of an app registered with Google, by which admins connect mailboxes there ([Mailboxes elsewhere](../guide/mail.md#mailboxes-elsewhere)).',
+  },
+  GOOGLE_CLIENT_SECRET: { area: mail, kind: 'text', values: 'a client secret', meaning: "The app's secret." },
+  MICROSOFT_CLIENT_ID: {
+    area: mail,
+    kind: 'text',
+    values: 'a client id',
+    meaning: 'The same for Microsoft.',
+  },
+  MICROSOFT_CLIENT_SECRET: { area: mail, kind: 'text', values: 'a client secret', meaning: "The app's secret." },
   MAIL_DKIM_SELECTOR: {
     area: mail,
     kind: 'text',

@@ -36,6 +36,17 @@ const rules: readonly Rule[] = [
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE lastCustomerMessageAt IS NOT (SELECT max(createdAt) FROM message WHERE conversationId = conversation.id AND senderType = 'visitor')`,
   },
   {
+    rule: 'a conversation knows who spoke last',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation
+          WHERE lastSenderType IS NOT (SELECT senderType FROM message WHERE conversationId = conversation.id AND senderType <> 'system' ORDER BY createdAt DESC LIMIT 1)
+          OR waitingSince IS NOT NULL AND lastSenderType <> 'visitor'`,
+  },
+  {
+    rule: 'a snoozed conversation is pending and has a deadline',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE snoozedUntil IS NOT NULL
+          AND (status <> 'pending' OR NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'conversation.wake' AND subjectId = conversation.id))`,
+  },
+  {
     rule: 'versions count from 1',
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE version < 1
           UNION ALL SELECT 'site ' || id FROM site WHERE version < 1 UNION ALL SELECT 'savedReply ' || id FROM savedReply WHERE version < 1`,

@@ -10,6 +10,8 @@ const leftOut: ReadonlySet<string> = new Set([
   'outbox',
   'oneTimeToken',
   'agentSession',
+  'pushSubscription',
+  'unseenNotice',
   'knownOrigin',
   'accountNotice',
   'agentTotp',

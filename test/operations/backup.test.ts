@@ -79,6 +79,7 @@ t.test('everything, copied during writes, is restored elsewhere as of one moment
 t.test('one workspace moves to another service, with its secrets and without the key of all', async (t) => {
   const { dataDir, service, api, one, two } = await lived(t);
   const secret = await secretOf(api, one.token);
+  const { publicKey } = (await api.get('/me/push', one.token)).body;
   const copy = join(tempFolder(t), 'copy');
   t.match(await runCommand(['backup', copy, '--workspace', 'one'], { DATA_DIR: dataDir }), {
     code: 0,
@@ -108,6 +109,7 @@ t.test('one workspace moves to another service, with its secrets and without the
   api.url = moved.url;
   const { token } = (await api.post('/auth/login', { email: 'owner@one.example', password })).body;
   t.equal(await secretOf(api, token), secret, "opened with the other service's key");
+  t.equal((await api.get('/me/push', token)).body.publicKey, publicKey, 'browsers stay subscribed to it');
   t.equal((await api.messages(one.conversationId, token))[0]?.body, 'A question for one');
   t.equal((await api.post('/auth/login', { email: 'owner@three.example', password })).status, 200);
   t.equal(readFileSync(join(other, 'storage', one.workspaceId, 'attachment', 'picture.png'), 'utf8'), 'of one');

@@ -1,9 +1,13 @@
 import t from 'tap';
+import { absence, automaticStatus, unseenMail } from '../simulation/defects.ts';
 import { defaultSeeds, defaultSteps, runSeeds } from '../simulation/seeds.ts';
 import { Simulation } from '../simulation/simulation.ts';
 
 /** A longer run, for example overnight, sets more. */
 const count = Number(process.env['SIMULATION_SEEDS'] ?? defaultSeeds);
+
+/** Each defect is found long before. */
+const maxSeedsOfDefect = 100;
 
 t.setTimeout(1000 * Math.max(120, count));
 
@@ -30,3 +34,25 @@ t.test('the same seed is the same run, to the last byte sent', async (t) => {
   t.equal(prints[1], prints[0]);
   t.not(prints[2], prints[0], 'another seed is another run');
 });
+
+for (const [kind, defects] of Object.entries({
+  absence,
+  'automatic status': automaticStatus,
+  'unseen mail': unseenMail,
+}))
+  t.test(`deliberate defects of ${kind} are found`, async (t) => {
+    for (const { name, finding, plant } of defects) {
+      const remove = plant();
+      try {
+        const { seeds, failures } = await runSeeds({
+          first: 1,
+          count: maxSeedsOfDefect,
+          steps: defaultSteps,
+          maxFailures: 1,
+        });
+        t.match(failures[0]?.message, finding, `${name}: after ${seeds} seeds`);
+      } finally {
+        remove();
+      }
+    }
+  });

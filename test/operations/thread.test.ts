@@ -15,7 +15,7 @@ import { watchThreads } from '../support/threads.ts';
 /** A thread of support/odd-thread.ts. */
 function start(t: Test, options: Partial<ThreadOptions> = {}): Thread<typeof methods> {
   const thread = createThread<typeof methods>({
-    file: new URL('../support/odd-thread.ts', import.meta.url),
+    file: 'test/support/odd-thread.ts',
     title: 'odd',
     maxWaiting: 3,
     timeoutMs: 60_000,

@@ -99,6 +99,11 @@ export class Client {
     return this.#line !== undefined;
   }
 
+  /** It was welcomed, and neither side has closed it. */
+  get isEstablished(): boolean {
+    return this.#line?.startSeq !== undefined && this.#line.closedWith === undefined;
+  }
+
   connect(machine: Machine, workspaceId: string): void {
     this.person = this.readPerson();
     const since = this.lastSeq;
@@ -134,12 +139,11 @@ export class Client {
 
   /** False if it has no established connection. */
   call(machine: Machine, method: string, params: object, answered: (answer: Answer) => void): boolean {
-    if (this.#session === undefined || this.#line?.startSeq === undefined || this.#line.closedWith !== undefined)
-      return false;
+    if (this.#session === undefined || !this.isEstablished) return false;
     this.#lastId += 1;
     this.#calls.set(this.#lastId, answered);
-    const text = JSON.stringify({ id: this.#lastId, type: 'call', method, params });
-    machine.parts.sockets.receive(this.#session, text, text.length);
+    const bytes = Buffer.from(JSON.stringify({ id: this.#lastId, type: 'call', method, params }));
+    machine.parts.sockets.receive(this.#session, bytes, false);
     return true;
   }
 

@@ -1,4 +1,4 @@
-// The service as an operator starts it: a process of node http/main.ts with an environment. For what only a process can
+// The service as an operator starts it: a process of node http/main.js with an environment. For what only a process can
 // show: being killed, being stopped, refusing to start.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -34,7 +34,7 @@ export class ServiceProcess {
   ) {
     // Nothing of the test's environment affects the service, including the loader that tap puts into NODE_OPTIONS.
     const limited = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
-    this.#child = spawn('env', ['-u', 'NODE_OPTIONS', ...limited, process.execPath, ...nodeArgs, 'http/main.ts'], {
+    this.#child = spawn('env', ['-u', 'NODE_OPTIONS', ...limited, process.execPath, ...nodeArgs, 'http/main.js'], {
       cwd: root,
       env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -132,7 +132,7 @@ export interface RunOfCommand {
 /** Runs a command of the program to its end. */
 export function runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunOfCommand> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['http/main.ts', ...args], {
+    const child = spawn(process.execPath, ['http/main.js', ...args], {
       cwd: root,
       env: { PATH: process.env['PATH'] ?? '', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
