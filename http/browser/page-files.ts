@@ -2,6 +2,7 @@
 // http/pages/ on first use. File names contain the hash of their text, so browsers cache them for good.
 
 import type { BundlePages, PageFile } from '../../workers/browser-bundler.ts';
+import { iconUrl } from './app-icon.ts';
 import { type CompressedFile, compressFile } from './compressed-file.ts';
 
 export interface PageFiles {
@@ -9,13 +10,18 @@ export interface PageFiles {
   document(): Promise<CompressedFile>;
   /** Undefined for an unknown name, such as one of an earlier version. */
   file(name: string): Promise<CompressedFile | undefined>;
+  /** Served under a fixed name, because browsers look for its changes there. */
+  serviceWorker(): Promise<CompressedFile>;
 }
 
-const source = new URL('../pages/', import.meta.url);
-export const pageEntries: readonly URL[] = [new URL('app.tsx', source), new URL('styles.css', source)];
+/** As paths from the project's folder. */
+export const pageEntries: readonly string[] = ['app.tsx', 'styles.css', 'service-worker.ts'].map(
+  (name) => `http/pages/${name}`,
+);
 
 interface Made {
   readonly document: CompressedFile;
+  readonly sources: readonly PageFile[];
   readonly files: ReadonlyMap<string, CompressedFile>;
 }
 
@@ -26,6 +32,7 @@ export function createPageFiles(bundle: BundlePages): PageFiles {
     const files = await bundle(pageEntries);
     return {
       document: compressFile(documentOf(files)),
+      sources: files,
       files: new Map(files.map(({ name, text }) => [name, compressFile(text)])),
     };
   }
@@ -41,26 +48,16 @@ export function createPageFiles(bundle: BundlePages): PageFiles {
 
   return {
     document: async () => (await all()).document,
+    async serviceWorker() {
+      const { sources, files } = await all();
+      return files.get(fileOf(sources, 'service-worker.ts').name) ?? compressFile('');
+    },
     file: async (name) => (await all()).files.get(name),
   };
 }
 
-/** A round face with a plug in it, in the accent colour. */
-const icon =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='9' fill='%230f6b5c'/%3E%3Cpath d='M9 20a7 7 0 0 1 14 0M16 13V8' stroke='%23fff' stroke-width='3' fill='none' stroke-linecap='round'/%3E%3Ccircle cx='16' cy='21' r='2.5' fill='%23fff'/%3E%3C/svg%3E";
-
-/** Modules that almost every visit needs. Preloading them avoids one round trip per level of imports. */
-const wantedAtOnce = ['app.tsx', 'inbox/inbox.tsx', 'inbox/watch.ts'];
-
 function documentOf(files: readonly PageFile[]): string {
-  const of = (source: string): PageFile => {
-    const file = files.find((one) => one.source?.endsWith(`pages/${source}`));
-    if (file === undefined) throw new Error(`the pages were made without ${source}`);
-    return file;
-  };
-  const preloads = [...withImports(files, wantedAtOnce.map(of))].map(
-    (name) => `<link rel="modulepreload" href="/assets/${name}">`,
-  );
+  const of = (source: string): PageFile => fileOf(files, source);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -68,10 +65,13 @@ function documentOf(files: readonly PageFile[]): string {
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
 <meta name="color-scheme" content="light dark">
 <title>Switchboard</title>
-<link rel="icon" href="${icon}">
+<link rel="icon" href="${iconUrl}">
+<link rel="apple-touch-icon" href="/icons/180.png">
+<link rel="manifest" href="/manifest.webmanifest">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#16181a">
 <link rel="stylesheet" href="/assets/${of('styles.css').name}">
 <script type="module" src="/assets/${of('app.tsx').name}"></script>
-${preloads.join('\n')}
 </head>
 <body>
 <div id="app"></div>
@@ -80,14 +80,8 @@ ${preloads.join('\n')}
 </html>`;
 }
 
-/** The names of these files and of everything they import statically. */
-function withImports(files: readonly PageFile[], wanted: readonly PageFile[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  const add = (file: PageFile): void => {
-    if (names.has(file.name)) return;
-    names.add(file.name);
-    for (const name of file.imports) for (const found of files) if (found.name === name) add(found);
-  };
-  wanted.forEach(add);
-  return names;
+function fileOf(files: readonly PageFile[], source: string): PageFile {
+  const file = files.find((one) => one.source?.endsWith(`pages/${source}`));
+  if (file === undefined) throw new Error(`the pages were made without ${source}`);
+  return file;
 }

@@ -20,3 +20,12 @@ export function webUrl(text: string | null | undefined): string | undefined {
   const url = text == null ? null : URL.parse(text);
   return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') ? url.href : undefined;
 }
+
+/**
+ * Links contain the service's public address. If it stores files itself, this page's own origin leads there too, and
+ * the page's policy allows no other.
+ */
+export function ownAddress(url: string): string {
+  const parsed = URL.parse(url, location.origin);
+  return parsed?.pathname.startsWith('/storage/') === true ? parsed.pathname + parsed.search : url;
+}

@@ -6,6 +6,8 @@ import { type JSX, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Failure, Loading } from './design/feedback.tsx';
 import { Lazy, type Load as LoadOf } from './design/lazy.tsx';
+import { Inbox } from './inbox/inbox.tsx';
+import { startInbox } from './inbox/start.ts';
 import { connection } from './live.ts';
 import { match, navigate, path, query } from './location.ts';
 import type { PageName } from './paths.ts';
@@ -29,8 +31,8 @@ const gettingIn = {
 } satisfies Partial<Record<PageName, Load>>;
 
 const enrol: Load = async () => (await import('./auth/enrol.tsx')).Enrol;
+/** Almost every visit needs it, so it is part of what is loaded first. */
 const inbox: Load = async () => {
-  const [{ Inbox }, { startInbox }] = await Promise.all([import('./inbox/inbox.tsx'), import('./inbox/start.ts')]);
   startOnce(startInbox);
   return Inbox;
 };
@@ -67,7 +69,8 @@ function App(): JSX.Element {
   const needsSession = closed !== undefined;
 
   useEffect(() => {
-    if (page === 'start') navigate(isIn ? '/inbox' : '/sign-in', { replace: true });
+    if (page === 'start' && isIn) navigate('/inbox', { replace: true });
+    else if (page === 'start') void goToFirstPage();
     else if (page === 'billing') navigate('/settings/billing', { replace: true });
     else if (needsSession && !isIn)
       navigate(
@@ -92,6 +95,12 @@ function App(): JSX.Element {
     );
   }
   return found === undefined ? <NotFound /> : <Loading />;
+}
+
+async function goToFirstPage(): Promise<void> {
+  const { firstPage } = await import('./auth/registration.ts');
+  const to = await firstPage();
+  if (match.peek()?.page === 'start') navigate(to, { replace: true });
 }
 
 const started = new Set<Start>();

@@ -3,7 +3,7 @@
 // or ⌘ on a Mac).
 
 import { computed, signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { useGiven } from './design/steady.ts';
 import { onWindow, type Stop } from './subscriptions.ts';
 
@@ -34,10 +34,10 @@ export function addCommands(added: readonly Command[]): Stop {
   };
 }
 
-/** Adds them while the component is shown. `on` is what `make` depends on. */
+/** Adds them while the component is shown, from its first moment. `on` is what `make` depends on. */
 export function useCommands(make: () => readonly Command[], on: readonly unknown[]): void {
   const given = useGiven(make, on);
-  useEffect(() => addCommands(given()), [given]);
+  useLayoutEffect(() => addCommands(given()), [given]);
 }
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
@@ -137,6 +137,7 @@ function keyOf(event: KeyboardEvent): string {
 
 function isField(target: EventTarget | null): boolean {
   return (
-    target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches('input:not([type=checkbox]), textarea, select'))
   );
 }

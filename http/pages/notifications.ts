@@ -20,6 +20,9 @@ const ringTones = [
 ];
 const messageTones = ringTones.slice(0, 2);
 const ringEveryMs = 3000;
+/** Why an agent is notified (API: /me/notifications). */
+export type Reason = 'own_messages' | 'queue' | 'offers' | 'calls';
+
 const maxBodyChars = 200;
 const soundEveryMs = 1500;
 
@@ -34,6 +37,11 @@ export const isNotifying = signal(permission.peek() === 'granted' && read(keys.n
 export const isRinging = signal(read(keys.ring) === 'on');
 /** For messages. */
 export const hasSound = signal(read(keys.sound) === 'on');
+
+/** What the agent chose to see and hear, of all that it allowed in this browser. Everything until it is known. */
+export const chosen = signal<{ readonly show: readonly Reason[]; readonly sound: readonly Reason[] } | undefined>(
+  undefined,
+);
 
 let soundedAtMs = -Infinity;
 let waiting = 0;
@@ -70,21 +78,34 @@ export function setRinging(on: boolean): void {
   if (on) playTones(ringTones);
 }
 
+/** All three, with one sample to hear. */
+export async function turnAllOn(): Promise<void> {
+  setSound(true);
+  isRinging.value = true;
+  keep(keys.ring, true);
+  if (permission.peek() === 'default' || permission.peek() === 'granted') await setNotifying(true);
+}
+
 /** The same for messages. */
 export function setSound(on: boolean): void {
   hasSound.value = on;
   keep(keys.sound, on);
-  playMessage();
+  if (on) playTones(messageTones);
 }
 
 /** Messages that arrive together, as after a break, play one sound. */
-export function playMessage(): void {
-  if (!hasSound.peek() || performance.now() - soundedAtMs < soundEveryMs) return;
+export function playMessage(reason: Reason): void {
+  if (!hasSound.peek() || !isChosen('sound', reason) || performance.now() - soundedAtMs < soundEveryMs) return;
   soundedAtMs = performance.now();
   playTones(messageTones);
 }
 
+function isChosen(way: 'show' | 'sound', reason: Reason): boolean {
+  return chosen.peek()?.[way].includes(reason) !== false;
+}
+
 export interface DesktopNotice {
+  readonly reason: Reason;
   /** Replaces a notification with the same tag. */
   readonly tag: string;
   readonly title: string;
@@ -94,10 +115,14 @@ export interface DesktopNotice {
 }
 
 /** Returns a function that removes it. */
-export function showOnDesktop({ tag, title, body, href }: DesktopNotice): () => void {
-  if (!isNotifying.peek() || isInUse.peek()) return () => undefined;
-  const notice = makeNotice(title, { body: body.slice(0, maxBodyChars), tag });
-  if (notice === undefined) return () => undefined;
+export function showOnDesktop({ reason, tag, title, body, href }: DesktopNotice): () => void {
+  if (!isNotifying.peek() || !isChosen('show', reason) || isInUse.peek()) return () => undefined;
+  const options = { body: body.slice(0, maxBodyChars), tag };
+  const notice = makeNotice(title, options);
+  if (notice === undefined) {
+    showByWorker(title, { ...options, data: { url: href } });
+    return () => undefined;
+  }
   notice.onclick = () => {
     window.focus();
     notice.close();
@@ -106,19 +131,25 @@ export function showOnDesktop({ tag, title, body, href }: DesktopNotice): () => 
   return () => notice.close();
 }
 
-/** Browsers on phones have the class, but let no page create one. */
+/** Browsers on phones have the class, but let only a service worker show one. */
 function makeNotice(title: string, options: NotificationOptions): Notification | undefined {
   try {
     return new Notification(title, options);
   } catch {
-    isNotifying.value = false;
-    permission.value = 'unsupported';
     return undefined;
   }
 }
 
+function showByWorker(title: string, options: NotificationOptions): void {
+  navigator.serviceWorker
+    ?.getRegistration()
+    .then((registration) => registration?.showNotification(title, options))
+    .catch(() => undefined);
+}
+
 /** Rings until the returned function is called; concurrent ones ring as one. */
-export function ring(): () => void {
+export function ring(reason: Reason): () => void {
+  if (!isChosen('sound', reason)) return () => undefined;
   waiting += 1;
   if (cycle === undefined) {
     ringOnce();

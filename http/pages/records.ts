@@ -2,6 +2,7 @@
 // loaded.
 
 import type { Static, TSchema } from 'typebox';
+import type * as mailWriting from '../schemas/mail-writing.ts';
 import type * as records from '../schemas/records.ts';
 import type * as reports from '../schemas/reports.ts';
 import type * as schemas from '../schemas/shared.ts';
@@ -47,6 +48,7 @@ export type BusinessHours = Static<typeof records.BusinessHours>;
 export type OfficeHours = Static<typeof records.OfficeHours>;
 export type OfficeHoursNow = Static<typeof records.OfficeHoursNow>;
 export type Integrations = Static<typeof records.Integrations>;
+export type MailServer = Static<typeof records.MailServer>;
 export type Commerce = Static<typeof records.Commerce>;
 export type Campaign = Static<typeof records.Campaign>;
 export type CampaignStatus = Static<typeof records.CampaignStatus>;
@@ -54,11 +56,19 @@ export type TriggerRules = Static<typeof records.TriggerRules>;
 export type Goal = Static<typeof records.Goal>;
 export type GoalStatus = Static<typeof records.GoalStatus>;
 export type SavedReply = Static<typeof records.SavedReply>;
+export type Draft = Omit<Static<typeof mailWriting.Draft>, 'mail'> & {
+  mail: Whole<typeof mailWriting.Draft.properties.mail>;
+};
+export type Mailbox = Static<typeof mailWriting.Mailbox>;
+export type View = Static<typeof records.View>;
 export type ReplyChannel = Static<typeof records.ReplyChannel>;
 export type ReplyScope = Static<typeof records.ReplyScope>;
 export type KbDocument = Static<typeof records.KbDocument>;
+export type KbModels = Static<typeof records.KbModels>;
+export type KbSettings = Static<typeof records.KbSettings>;
 export type KbChunk = Static<typeof records.KbChunk>;
 export type Article = Static<typeof records.Article>;
+export type FruitlessSearch = Static<typeof records.FruitlessSearch>;
 export type RoutingStrategy = Static<typeof records.RoutingStrategy>;
 export type PhoneNumber = Static<typeof records.PhoneNumber>;
 export type AvailableNumber = Static<typeof records.AvailableNumber>;

@@ -14,6 +14,15 @@ export interface Me {
   readonly agent: Agent;
   readonly workspace: Workspace;
   readonly permissions: readonly string[];
+  readonly providers: Providers;
+}
+
+/** What does the work outside of the server. */
+export interface Providers {
+  readonly mail: 'outbox' | 'smtp';
+  readonly carrier: 'simulated' | 'twilio' | 'none';
+  readonly billing: 'local' | 'stripe';
+  readonly shop: string | null;
 }
 
 export const me = signal<Me | undefined>(undefined);
@@ -22,6 +31,14 @@ export const meFailure = signal<unknown>(undefined);
 /** The workspace requires a second factor, and the agent has none: it must set one up before anything else. */
 export const isEnrolling = signal(false);
 export const isSignedIn = computed(() => token.value !== null);
+
+/** Mail is kept in files on the server and reaches no one. */
+export const keepsMail = computed(() => me.value?.providers.mail === 'outbox');
+/** Phone numbers and calls only exist on this server. */
+export const simulatesCalls = computed(() => me.value?.providers.carrier === 'simulated');
+
+/** Whether the agent may begin a conversation by email. */
+export const mayWriteFirst = computed(() => me.value?.permissions.includes('tickets:write') === true);
 
 const roles: readonly Role[] = ['agent', 'supervisor', 'admin'];
 
@@ -68,8 +85,11 @@ export function startSession(): Stop {
 export async function readMe(current: string | null = token.peek()): Promise<void> {
   try {
     meFailure.value = undefined;
-    const answer = await call<Me>('GET', '/me');
-    if (token.peek() === current) me.value = answer;
+    const [answer, { providers }] = await Promise.all([
+      call<Omit<Me, 'providers'>>('GET', '/me'),
+      call<Pick<Me, 'providers'>>('GET', '/me/providers'),
+    ]);
+    if (token.peek() === current) me.value = { ...answer, providers };
   } catch (error) {
     if (token.peek() !== current) return;
     meFailure.value = error;

@@ -10,18 +10,21 @@ import { Avatar } from './design/avatar.tsx';
 import { Button, ButtonLink, IconButton } from './design/button.tsx';
 import { Empty } from './design/feedback.tsx';
 import { Icon, type IconName } from './design/icon.tsx';
+import { Lazy } from './design/lazy.tsx';
 import { Menu } from './design/menu.tsx';
 import { Offers } from './inbox/panel/offers.tsx';
+import { startWatching } from './inbox/watch.ts';
 import { isCutOff, reconnectNow } from './live.ts';
 import { navigate, path } from './location.ts';
+import { newMail, writeMail } from './new-mail.ts';
 import { dismiss, holdNotices, notices, notifyFailure } from './notices.ts';
+import { MailNote } from './provider-notes.tsx';
 import type { AgentStatus, Role } from './records.ts';
 import { openPalette, openShortcuts, Palette } from './search/palette.tsx';
-import { me, setStatus, signOut } from './session.ts';
+import { mayWriteFirst, me, setStatus, signOut } from './session.ts';
 import { sectionCommands } from './settings/sections.ts';
-import { startWhenLoaded } from './subscriptions.ts';
 import { chooseTheme, theme } from './theme.ts';
-import { unreadCount } from './title.ts';
+import { callCount, waitingCount } from './title.ts';
 
 interface Place {
   readonly label: string;
@@ -45,10 +48,14 @@ const statuses: readonly { readonly status: AgentStatus; readonly label: string 
 ];
 
 export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
-  useEffect(() => startWhenLoaded(async () => (await import('./inbox/watch.ts')).startWatching), []);
+  useEffect(startWatching, []);
   const role = me.value?.agent.role;
   const takesCalls = worksWithCalls.value;
-  useCommands(() => (role === undefined ? [] : commandsOf(role, takesCalls)), [role, takesCalls]);
+  const mayWrite = mayWriteFirst.value;
+  useCommands(
+    () => (role === undefined ? [] : commandsOf(role, { takesCalls, mayWrite })),
+    [role, takesCalls, mayWrite],
+  );
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -56,7 +63,10 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
       </a>
       <Rail />
       <div class="shell-page">
-        <ConnectionLine />
+        <div>
+          <ConnectionLine />
+          <MailNote />
+        </div>
         <CallBanner />
         <Offers />
         <main id="main" tabIndex={-1}>
@@ -64,16 +74,22 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
         </main>
       </div>
       <Palette />
+      {newMail.value !== undefined && <Lazy load={newMailDialog} props={{ asked: newMail.value }} />}
       <Notices />
     </div>
   );
 }
 
+const newMailDialog = async () => (await import('./inbox/mail/new-mail-dialog.tsx')).NewMailDialog;
+
 function placesOf(takesCalls: boolean): readonly Place[] {
   return places.filter(({ path: to }) => to !== '/calls' || takesCalls);
 }
 
-function commandsOf(role: Role, takesCalls: boolean): readonly Command[] {
+function commandsOf(
+  role: Role,
+  { takesCalls, mayWrite }: { takesCalls: boolean; mayWrite: boolean },
+): readonly Command[] {
   return [
     ...placesOf(takesCalls).map(({ label, path: to, key }) => ({
       id: `go.${key}`,
@@ -90,6 +106,18 @@ function commandsOf(role: Role, takesCalls: boolean): readonly Command[] {
       whileTyping: true,
       run: openPalette,
     },
+    ...(mayWrite
+      ? [
+          {
+            id: 'mail.new',
+            title: 'New email',
+            group: 'Conversation',
+            keys: ['c'],
+            words: 'write mail ticket',
+            run: () => writeMail(),
+          },
+        ]
+      : []),
     { id: 'shortcuts.show', title: 'Show keyboard shortcuts', group: 'Help', keys: ['?'], run: openShortcuts },
     {
       id: 'search.open',
@@ -98,6 +126,17 @@ function commandsOf(role: Role, takesCalls: boolean): readonly Command[] {
       keys: ['/', 'g f'],
       run: () => navigate('/search'),
     },
+    ...(role === 'admin'
+      ? [
+          {
+            id: 'welcome.open',
+            title: 'Getting started',
+            group: 'Go to',
+            words: 'welcome guide first steps',
+            run: () => navigate('/welcome'),
+          },
+        ]
+      : []),
     ...statuses.map(({ status, label }) => ({
       id: `status.${status}`,
       title: `Set status to ${label.toLowerCase()}`,
@@ -135,20 +174,27 @@ function Rail(): JSX.Element {
             <a href={to} aria-current={current === to || current.startsWith(`${to}/`) ? 'page' : undefined}>
               <Icon name={icon} size={22} />
               <span>{label}</span>
-              {to === '/inbox' && unreadCount.value > 0 && (
-                <span class="count" aria-label={`${unreadCount.value} unread`}>
-                  {unreadCount.value > 99 ? '99+' : unreadCount.value}
-                </span>
-              )}
+              {to === '/inbox' && <Waiting count={waitingCount.value} what="waiting" />}
+              {to === '/calls' && <Waiting count={callCount.value} what="missed" />}
             </a>
           </li>
         ))}
       </ul>
       <div class="rail-end">
+        {mayWriteFirst.value && <IconButton icon="edit" label="New email" onClick={() => writeMail()} />}
         <IconButton icon="search" label="Search and commands" onClick={openPalette} />
         <Own />
       </div>
     </nav>
+  );
+}
+
+function Waiting({ count, what }: { readonly count: number; readonly what: string }): JSX.Element | null {
+  if (count === 0) return null;
+  return (
+    <span class="count" aria-label={`${count} ${what}`}>
+      {count > 99 ? '99+' : count}
+    </span>
   );
 }
 

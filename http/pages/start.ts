@@ -8,9 +8,12 @@ import { startConversations } from './inbox/conversations.ts';
 import { startCustomers } from './inbox/customers.ts';
 import { startLists } from './inbox/lists.ts';
 import { startOffers } from './inbox/panel/standing-offers.ts';
+import { startViews } from './inbox/views.ts';
 import { goLive } from './live.ts';
 import { startLocation } from './location.ts';
+import { startNotifyChoice } from './notify-choice.ts';
 import { startPeople } from './people.ts';
+import { startPush } from './push.ts';
 import { startSession } from './session.ts';
 import { stayWhileWorking } from './session-refresh.ts';
 import { type Stop, startAll } from './subscriptions.ts';
@@ -29,8 +32,11 @@ export function startPages(): Stop {
     stayWhileWorking,
     goLive,
     startSession,
+    startNotifyChoice,
+    startPush,
     startPeople,
     startConversations,
+    startViews,
     startLists,
     startCustomers,
     startOffers,

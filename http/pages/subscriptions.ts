@@ -17,23 +17,6 @@ export function startAll(starts: readonly Start[]): Stop {
   return stopAll(starts.map((start) => start()));
 }
 
-/** Starts a part once its code is loaded, unless it was stopped before that. */
-export function startWhenLoaded(load: () => Promise<Start>): Stop {
-  let isStopped = false;
-  let stop: Stop | undefined;
-  load().then(
-    (start) => {
-      if (!isStopped) stop = start();
-    },
-    // The page that needs it says so itself.
-    () => undefined,
-  );
-  return () => {
-    isStopped = true;
-    stop?.();
-  };
-}
-
 export function onWindow<Type extends keyof WindowEventMap>(
   type: Type,
   run: (event: WindowEventMap[Type]) => void,

@@ -8,7 +8,10 @@ import t from 'tap';
 import { conversationView } from '../../engine/conversations/conversation.ts';
 import { reaches, reachOf } from '../../engine/workspace/access.ts';
 import { remember, startConversations } from '../../http/pages/inbox/conversations.ts';
-import { isReachable, listOf, startLists } from '../../http/pages/inbox/lists.ts';
+import { isReachable, listOf, shownListOf, startLists } from '../../http/pages/inbox/lists.ts';
+import type { Sort } from '../../http/pages/inbox/narrowing.ts';
+import { views } from '../../http/pages/inbox/views.ts';
+import { navigate } from '../../http/pages/location.ts';
 import { departments } from '../../http/pages/people.ts';
 import type { Agent, Conversation } from '../../http/pages/records.ts';
 import { me } from '../../http/pages/session.ts';
@@ -44,7 +47,7 @@ const conversations: readonly ConversationRecord[] = (['open', 'pending', 'solve
     contactId: null,
     routedAt: null,
     notToAgentIds: [],
-    tags: [],
+    tags: index % 4 === 0 ? ['VIP', 'refund'] : index % 7 === 0 ? ['viper'] : [],
     handshake:
       toAgentId === null
         ? null
@@ -55,6 +58,10 @@ const conversations: readonly ConversationRecord[] = (['open', 'pending', 'solve
     ratedAgentId: null,
     preview: null,
     lastMessageAt: null,
+    lastSenderType: null,
+    lastSenderId: null,
+    waitingSince: index % 3 === 0 ? at(5000 - index) : null,
+    snoozedUntil: null,
     firstResponseAt: null,
     firstResponderId: null,
     solvedAt: ['solved', 'closed'].includes(fields.status) ? at(5000 - index) : null,
@@ -63,6 +70,8 @@ const conversations: readonly ConversationRecord[] = (['open', 'pending', 'solve
     lastCustomerMessageAt: null,
     agentsReadUpTo: null,
     customerReadUpTo: null,
+    mailPreview: null,
+    unreachable: false,
     createdAt: at(index),
     updatedAt: at(index),
   }));
@@ -82,6 +91,7 @@ const common = {
   email: 'a1@example.com',
   name: 'Ann',
   status: 'available',
+  publicName: null,
   statusSource: 'chosen',
   isOnline: true,
   avatarUrl: null,
@@ -108,6 +118,8 @@ const agentOf = (rights: (typeof seen)[number]): AgentRecord => ({
   deactivatedAt: null,
 });
 
+const providers = { mail: 'smtp', carrier: 'twilio', billing: 'local', shop: null } as const;
+
 t.test('[5] an agent sees in the pages exactly what the engine lets it see', async (t) => {
   let count = 0;
   const wrong: string[] = [];
@@ -127,21 +139,40 @@ t.test('[decisions 4.5] the lists of the inbox hold what the lists of the API re
   t.teardown(() => {
     me.value = undefined;
     departments.value = new Map();
+    views.value = [];
+    navigate('/');
   });
   departments.value = new Map(
     ['d1', 'd2'].map((id) => [id, { id, name: id, memberIds: [], isDefault: false, createdAt: at(0) }]),
   );
   for (const conversation of conversations) remember(sentOf(conversation));
+  views.value = [
+    {
+      id: 'v1',
+      name: 'Own VIPs',
+      scope: 'own',
+      filter: { assigneeId: 'me', tag: 'vip' },
+      sort: 'oldest',
+      createdByAgentId: own,
+      createdAt: at(0),
+      updatedAt: at(0),
+    },
+  ];
 
   for (const rights of seen) {
     me.value = {
       agent: pageAgentOf(rights),
       workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' },
       permissions: [],
+      providers,
     };
     const page = { reach: reachOf(agentOf(rights)), cursor: undefined, limit: 1000 };
     const ids = (records: readonly ConversationRecord[]): string[] => records.map(({ id }) => id);
-    const queue = (filter: QueueFilter): string[] => ids(queuePage(db, { ...page, filter }));
+    const queue = (filter: QueueFilter, sort?: Sort): string[] => ids(queuePage(db, { ...page, filter, sort }));
+    const shown = (address: string): string[] => {
+      navigate(`/inbox/${address}`);
+      return (shownListOf(address.split('?')[0] ?? '')?.rows ?? []).map(({ id }) => id);
+    };
     const rows = (key: string): string[] => (listOf(key)?.rows ?? []).map(({ id }) => id);
     const who = JSON.stringify(rights);
     t.strictSame(rows('all'), queue({}), `all open of ${who}`);
@@ -160,6 +191,24 @@ t.test('[decisions 4.5] the lists of the inbox hold what the lists of the API re
     for (const departmentId of ['d1', 'd2'])
       if (listOf(`department-${departmentId}`) !== undefined)
         t.strictSame(rows(`department-${departmentId}`), queue({ departmentId }), `${departmentId} of ${who}`);
+    t.strictSame(rows('view-v1'), queue({ assigneeId: own, tag: 'vip' }, 'oldest'), `a view of ${who}`);
+    const narrowed: [string, QueueFilter, Sort][] = [
+      ['all?sort=oldest', {}, 'oldest'],
+      ['all?sort=longest_waiting', {}, 'longest_waiting'],
+      ['all?tag=Vip&sort=longest_waiting', { tag: 'vip' }, 'longest_waiting'],
+      ['all?site=s', { siteId: 's' }, 'newest'],
+      [
+        'unassigned?channel=chat&department=d1&sort=oldest',
+        { assigneeId: 'none', channel: 'chat', departmentId: 'd1' },
+        'oldest',
+      ],
+      ['all?agent=a2&tag=refund', { assigneeId: 'a2', tag: 'refund' }, 'newest'],
+      ['view-v1?channel=ticket&sort=newest', { assigneeId: own, tag: 'vip', channel: 'ticket' }, 'newest'],
+      ['all?channel=post&sort=name', {}, 'newest'],
+    ];
+    for (const [address, filter, sort] of narrowed)
+      t.strictSame(shown(address), queue(filter, sort), `${address} of ${who}`);
+    t.strictSame(rows('all'), queue({}), 'the whole list stays');
     t.strictSame(rows('solved'), ids(recentlyClosedPage(db, page)), `solved of ${who}`);
     t.strictSame(rows('spam'), ids(spamPage(db, page)), `spam of ${who}`);
   }

@@ -5,11 +5,11 @@ import { noBrowser } from '../support/chromium.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { startPages } from '../support/pages.ts';
 import { startService } from '../support/service.ts';
-import { button, heading, notice, part, usable } from '../support/settings.ts';
+import { button, heading, part, usable } from '../support/settings.ts';
 import { FakeStripe } from '../support/stripe.ts';
 
 t.test(
-  'billing with the local provider: nothing is charged, and a change takes effect immediately',
+  'billing with the local provider: nothing is charged, and there is nothing to choose',
   { skip: noBrowser },
   async (t) => {
     const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
@@ -19,23 +19,20 @@ t.test(
     await page.getByText('This server does not charge').waitFor();
     await heading(page, 'Business plan').waitFor();
     t.match(await part(page, 'Business plan').textContent(), /1 of 50 in use/);
-    await button(page, 'Choose Support').click();
-    await button(page.getByRole('dialog'), 'Change to Support').click();
+    t.equal(await page.getByRole('button', { name: /^Choose / }).count(), 0, 'there are no plans to choose from');
+    t.equal(await button(page, 'Cancel the subscription').count(), 0);
+
+    await service.post('/billing/checkout', { planId: 'support', interval: 'monthly' }, token);
+    await page.reload();
     await heading(page, 'Support plan').waitFor();
-    await page.getByRole('checkbox', { name: /^AI/ }).check();
-    await notice(page, 'The AI add-on is on.');
-    await button(page, 'Cancel the subscription').click();
-    await button(page.getByRole('dialog'), 'Cancel the subscription').click();
-    await page.getByText(/^Your subscription ends on/).waitFor();
-    t.match((await service.get('/billing/subscription', token)).body, {
-      planId: 'support',
-      addons: ['ai'],
-      subscription: { cancelAtPeriodEnd: true },
-    });
     await usable(t, page);
     await page.goto(`${service.url}/settings/phone-numbers`);
     await page.getByText('Phone numbers are not in your plan').waitFor();
     await usable(t, page);
+    await page.getByRole('link', { name: 'See your plan' }).click();
+    await button(page, 'Turn everything on').click();
+    await heading(page, 'Business plan').waitFor();
+    t.match((await service.get('/billing/subscription', token)).body, { planId: 'business', locked: false });
     t.strictSame(pages.problems, []);
   },
 );

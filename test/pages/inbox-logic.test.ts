@@ -4,6 +4,7 @@
 import t from 'tap';
 import { Heights } from '../../http/pages/design/heights.ts';
 import { Slots } from '../../http/pages/design/slots.ts';
+import { documentOf, markdownOf } from '../../http/pages/inbox/mail/editor-text.ts';
 import { isUnread, newestOf, withMessage, withRead } from '../../http/pages/inbox/merging.ts';
 import { piecesOf, splitQuoted } from '../../http/pages/inbox/quoting.ts';
 import { SortedRows } from '../../http/pages/inbox/sorted-rows.ts';
@@ -31,8 +32,13 @@ function conversation(fields: Partial<Conversation> = {}): Conversation {
     copiedTo: [],
     rating: null,
     ratingComment: null,
+    unreachable: false,
     preview: null,
     lastMessageAt: null,
+    lastSenderType: null,
+    lastSenderId: null,
+    waitingSince: null,
+    snoozedUntil: null,
     lastCustomerMessageAt: null,
     agentsReadUpTo: null,
     firstResponseAt: null,
@@ -160,11 +166,11 @@ t.test('a reverted mark stays so, whatever the order of records and events', asy
     t.notOk(isUnread(late), 'an answer from before it was read again takes nothing back');
   const within = { ...unread, updatedAt: read.updatedAt };
   t.ok(
-    isUnread(newestOf(read, within, { isTold: true })),
+    isUnread(newestOf(read, within, { isFromEvent: true })),
     'a change within the same moment applies if it comes by an event',
   );
   t.notOk(
-    isUnread(newestOf(read, { ...within, updatedAt: at(4) }, { isTold: true })),
+    isUnread(newestOf(read, { ...within, updatedAt: at(4) }, { isFromEvent: true })),
     'a repeated one, after later ones, does not',
   );
 });
@@ -280,7 +286,8 @@ t.test('a timeline: days, groups of one sender, notes and lines in their places'
 t.test('property: rows stay in order through any changes', async (t) => {
   for (let seed = 1; seed <= 8; seed += 1) {
     const random = randomFrom(seed);
-    const rows = new SortedRows();
+    const isOldestFirst = seed % 2 === 0;
+    const rows = new SortedRows({ isOldestFirst });
     const model = new Map<string, string>();
     for (let step = 0; step < 300; step += 1) {
       const id = `c${random.below(40)}`;
@@ -293,6 +300,7 @@ t.test('property: rows stay in order through any changes', async (t) => {
     const expected = [...model]
       .map(([id, place]) => ({ id, at: place }))
       .sort((a, b) => (a.at === b.at ? (a.id > b.id ? -1 : 1) : a.at > b.at ? -1 : 1));
+    if (isOldestFirst) expected.reverse();
     t.strictSame(rows.rows, expected, `seed ${seed}`);
     t.strictSame(
       expected.map(({ id }) => rows.indexOf(id)),
@@ -417,4 +425,39 @@ t.test('history at the end of a mail is folded, with the line that introduces it
   t.strictSame(splitQuoted('No history'), { text: 'No history', quoted: '' });
   t.strictSame(splitQuoted('> Is it?\nYes.'), { text: '> Is it?\nYes.', quoted: '' }, 'answered in between');
   t.strictSame(splitQuoted('> All of it'), { text: '> All of it', quoted: '' });
+});
+
+t.test('the mail editor reads and writes the same Markdown', async (t) => {
+  const texts = [
+    '',
+    'One line',
+    'Two\nlines',
+    'Two\n\nparagraphs\nwith lines',
+    '**bold** and *leaning*, ***both***, ~~gone~~ and `code`',
+    '[a link](https://shop.example/a?b=1&c=2) and [**a bold one**](https://shop.example/)',
+    '- one\n- two\n  lines\n- three\n  1. inner\n  2. more',
+    '1. one\n2. two',
+    '> quoted\n> lines\n>\n> - and a list',
+    '```\ncode **as it is**\n  indented\n```',
+    'before\n\n---\n\nafter',
+    '![a cup](https://shop.example/storage/cup.png)',
+  ];
+  for (const text of texts) t.equal(markdownOf(documentOf(text)), text);
+  const literal = [
+    '1. not a list',
+    '- not one either',
+    '* nor this',
+    '---',
+    '> no quote',
+    '2 * 3 * 4 = 24, snake_case_name and <b>tags</b> & [brackets] `ticks` ~~ \\',
+    '#1042',
+    '![no](picture)',
+  ];
+  for (const line of literal) {
+    // As if it was typed into a line without the rules of typing.
+    const written = documentOf('x').type.schema;
+    const document = written.node('doc', null, [written.node('paragraph', null, [written.text(line)])]);
+    t.equal(documentOf(markdownOf(document)).textContent, line, 'what is typed stays as it is typed');
+    t.equal(documentOf(markdownOf(document)).childCount, 1);
+  }
 });

@@ -7,6 +7,8 @@ import { noBrowser } from '../support/chromium.ts';
 import { barriersOf, holds, startPages } from '../support/pages.ts';
 import { startService } from '../support/service.ts';
 
+/** Scripts and styles of the first view, compressed. */
+const budgetBytes = 88_000;
 const hostile = '<img src=x onerror=alert(1)>"\'';
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -80,7 +82,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     t.strictSame(await barriersOf(page), []);
     const bytes = (await Promise.all(sizes)).reduce((sum, one) => sum + one, 0);
     t.comment(`the inbox's first view: ${(bytes / 1024).toFixed(1)} KB as transferred`);
-    t.ok(bytes > 10_000 && bytes <= 150 * 1024, String(bytes));
+    t.ok(bytes > 10_000 && bytes <= budgetBytes, String(bytes));
 
     await page
       .getByRole('navigation', { name: 'Lists' })
@@ -404,16 +406,23 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       });
       const [ticket] = (await service.tickets(owner.token)).slice(-1);
       const page = await pages.open(`/inbox/tickets/${ticket.id}`, { token: owner.token });
-      await bubble(page, 'It is *broken*').waitFor();
-      t.ok(await page.getByText('<b>A parcel</b>').first().isVisible());
-      await page.getByRole('button', { name: 'Show formatting' }).click();
       const frame = page.frameLocator('.inbox-mail');
+      await frame.getByText('It is broken.').waitFor();
+      t.ok(await page.getByText('<b>A parcel</b>').first().isVisible());
       t.equal(await frame.locator('strong').textContent(), 'broken');
       t.equal(await frame.locator('script').count(), 0);
-      t.equal(await page.locator('.inbox-mail').getAttribute('sandbox'), '');
+      t.notMatch(await page.locator('.inbox-mail').getAttribute('sandbox'), 'allow-scripts');
+      await holds(
+        page,
+        `(f => f.clientHeight > 0 && f.contentDocument.body.scrollHeight <= f.clientHeight)(document.querySelector('.inbox-mail'))`,
+      );
       t.equal(await page.evaluate('"hacked" in window'), false);
-      await write(page, 'A new one is on its way.');
-      await bubble(page, 'A new one').getByText('Emailed').waitFor();
+      await page.locator('.mail-editor').click();
+      await page.keyboard.insertText('A new one is on its way.');
+      await page.keyboard.press('Control+Enter');
+      await page.getByText('Email sent.').waitFor();
+      await service.pass(10_000);
+      await bubble(page, 'A new one').getByText('Kept in the outbox, not sent').waitFor();
       await page.close();
     },
   );
@@ -649,7 +658,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
         t.equal((await focused()).row, '4');
 
         await scrollTo(60);
-        await page.mouse.click((box?.x ?? 0) + 40, (box?.y ?? 0) + 40);
+        await page.mouse.click((box?.x ?? 0) + 140, (box?.y ?? 0) + 40);
         await page.waitForURL(`${service.url}${href}`);
         await page.locator('.inbox-row[aria-current="page"]').waitFor();
         t.equal(await page.locator('.inbox-row[aria-current="page"]').getAttribute('href'), href);

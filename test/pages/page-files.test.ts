@@ -56,6 +56,16 @@ t.test("the pages' files", async (t) => {
     },
   );
 
+  t.test('what a page needs first is one script and one style sheet', async (t) => {
+    const text = (await get('/inbox')).bytes.toString();
+    const paths = [...text.matchAll(/\/assets\/[\w.-]+/g)].map(([path]) => path);
+    t.match(paths, [/^\/assets\/styles\.\w+\.css$/, /^\/assets\/app\.\w+\.js$/]);
+    t.equal(paths.length, 2);
+    const script = (await get(String(paths[1]))).bytes.toString();
+    t.match(script, /\bimport\("\.\/settings\.\w+\.js"\)/, 'other pages are loaded when they are opened');
+    t.notOk(/(?:^|[;}\n])import *["{*\w]/.test(script), 'it needs no other file');
+  });
+
   t.test('its script and its styles are named after their content, and cached for good', async (t) => {
     const text = (await get('/inbox')).bytes.toString();
     const asset = service.running.routes.find(({ operation }) => operation === 'page.asset');

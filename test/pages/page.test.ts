@@ -27,6 +27,8 @@ import { hurry, look, onRequest, page, turns, until, uploadsUnderWay } from './b
 
 t.teardown(startPages());
 
+const providers = { mail: 'smtp', carrier: 'twilio', billing: 'local', shop: null } as const;
+
 t.test('[3] a call that ended stays so, whatever answer comes after', async (t) => {
   const call: Call = {
     id: 'c',
@@ -97,6 +99,7 @@ t.test("a draft is only its author's", async (t) => {
       name: id,
       role: 'agent',
       status: 'away',
+      publicName: null,
       statusSource: 'chosen',
       isOnline: false,
       channels: ['chats'],
@@ -108,7 +111,12 @@ t.test("a draft is only its author's", async (t) => {
       canTransfer: false,
       createdAt: '2026-11-20T12:00:00.000Z',
     };
-    me.value = { agent, workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' }, permissions: [] };
+    me.value = {
+      agent,
+      workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' },
+      permissions: [],
+      providers,
+    };
   };
   t.teardown(() => (me.value = undefined));
   beIn('ann');
@@ -230,6 +238,7 @@ t.test(
       name: 'Ann',
       role: 'admin',
       status: 'available',
+      publicName: null,
       statusSource: 'chosen',
       isOnline: true,
       channels: ['chats', 'tickets', 'calls'],
@@ -241,7 +250,12 @@ t.test(
       canTransfer: true,
       createdAt: '2026-11-20T12:00:00.000Z',
     };
-    me.value = { agent, workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' }, permissions: [] };
+    me.value = {
+      agent,
+      workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' },
+      permissions: [],
+      providers,
+    };
     t.teardown(() => (me.value = undefined));
     const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + second * 1000).toISOString();
     const record = (id: string, second: number, fields: Partial<Conversation>): Conversation => ({
@@ -261,8 +275,13 @@ t.test(
       copiedTo: [],
       rating: null,
       ratingComment: null,
+      unreachable: false,
       preview: null,
       lastMessageAt: null,
+      lastSenderType: null,
+      lastSenderId: null,
+      waitingSince: null,
+      snoozedUntil: null,
       lastCustomerMessageAt: null,
       agentsReadUpTo: null,
       firstResponseAt: null,

@@ -2,7 +2,9 @@
 
 import t from 'tap';
 import { transitions } from '../../engine/conversations/status.ts';
+import { csvOf, readTable, textOf } from '../../http/pages/contacts/csv.ts';
 import { asKind, fieldsOf, newRow, problemOf, readableValue, rowsOf } from '../../http/pages/contacts/custom-fields.ts';
+import { contactRows, meaningsOf } from '../../http/pages/contacts/importing.ts';
 import {
   mayGiveBack,
   mayMarkUnread,
@@ -11,6 +13,7 @@ import {
   secondsUntil,
   whatHappened,
 } from '../../http/pages/inbox/panel/rules.ts';
+import { fieldOf, instantOfField, snoozeChoices } from '../../http/pages/inbox/panel/snooze-times.ts';
 import { browserOf, pageAddress, placeOf } from '../../http/pages/inbox/panel/visitor-facts.ts';
 import type { Agent, Conversation, ConversationStatus } from '../../http/pages/records.ts';
 import { endOfDay, startOfDay } from '../../http/pages/search/days.ts';
@@ -119,6 +122,7 @@ const agent = (name: string, changes: Partial<Agent> = {}): Agent => ({
   name,
   role: 'agent',
   status: 'available',
+  publicName: null,
   statusSource: 'chosen',
   isOnline: true,
   channels: ['chats'],
@@ -148,8 +152,13 @@ const conversation = (changes: Partial<Conversation> = {}): Conversation => ({
   copiedTo: [],
   rating: null,
   ratingComment: null,
+  unreachable: false,
   preview: null,
   lastMessageAt: null,
+  lastSenderType: null,
+  lastSenderId: null,
+  waitingSince: null,
+  snoozedUntil: null,
   lastCustomerMessageAt: null,
   agentsReadUpTo: null,
   firstResponseAt: null,
@@ -267,4 +276,67 @@ t.test("a page's address is a link only on the web", async (t) => {
   for (const url of ['javascript:alert(1)', 'data:text/html,x', 'nonsense'])
     t.same(pageAddress(url), { text: url, href: undefined });
   t.equal(pageAddress(null), undefined);
+});
+
+t.test("[decisions, snooze] times are those of the workspace's clocks, also over a change of clocks", async (t) => {
+  const choicesAt = (at: string, zone: string) =>
+    snoozeChoices(Date.parse(at), zone).map(({ label, untilMs }) => [label, new Date(untilMs).toISOString()]);
+  // A Tuesday, 23:30 in Berlin.
+  t.same(choicesAt('2026-11-24T22:30:00.000Z', 'Europe/Berlin'), [
+    ['In 3 hours', '2026-11-25T01:30:00.000Z'],
+    ['Tomorrow 9:00', '2026-11-25T08:00:00.000Z'],
+    ['Monday 9:00', '2026-11-30T08:00:00.000Z'],
+  ]);
+  t.same(choicesAt('2026-03-28T12:00:00.000Z', 'Europe/Berlin').slice(1), [
+    ['Tomorrow 9:00', '2026-03-29T07:00:00.000Z'],
+    ['Monday 9:00', '2026-03-30T07:00:00.000Z'],
+  ]);
+  t.same(
+    choicesAt('2026-11-29T12:00:00.000Z', 'Europe/Berlin').map(([label]) => label),
+    ['In 3 hours', 'Tomorrow 9:00'],
+    'on a Sunday tomorrow is Monday',
+  );
+  t.same(choicesAt('2026-11-24T22:30:00.000Z', 'Pacific/Auckland')[1], ['Tomorrow 9:00', '2026-11-25T20:00:00.000Z']);
+  for (const zone of ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'UTC'])
+    for (const field of ['2026-03-29T09:00', '2026-10-25T09:00', '2026-11-24T00:00'])
+      t.equal(fieldOf(instantOfField(field, zone), zone), field, zone);
+  t.ok(Number.isNaN(instantOfField('', 'UTC')));
+});
+
+t.test('tables of other systems: separators, quotes, encodings, headings', (t) => {
+  t.same(readTable('a,b\r\n1,"x, ""y""\nz"\r\n\r\n,\r\n3,4'), [
+    ['a', 'b'],
+    ['1', 'x, "y"\nz'],
+    ['3', '4'],
+  ]);
+  t.same(readTable('\ufeff"a;b";c;d\n1;2;3'), [
+    ['a;b', 'c', 'd'],
+    ['1', '2', '3'],
+  ]);
+  t.same(readTable('a\tb\n1\t2'), [
+    ['a', 'b'],
+    ['1', '2'],
+  ]);
+  t.equal(textOf(new Uint8Array([0x47, 0x72, 0xf6, 0xdf, 0x65]).buffer), 'Größe');
+  const header = ['Vorname', 'Nachname', 'E-Mail', 'Mobile Phone', 'Firma', 'Labels', 'Plan', 'Other email'];
+  const meanings = meaningsOf(header);
+  t.same(meanings, ['firstName', 'lastName', 'email', 'phone', 'company', 'tags', 'nothing', 'nothing']);
+  t.same(
+    contactRows([['Ann', 'Lee', ' ann@x.example ', '', 'Cups', 'vip; new', 'gold', '']], {
+      header,
+      meanings: meanings.map((meaning, index) => (header[index] === 'Plan' ? 'field' : meaning)),
+    }),
+    [
+      {
+        name: 'Ann Lee',
+        email: 'ann@x.example',
+        company: 'Cups',
+        tags: ['vip', 'new'],
+        customFields: { Plan: 'gold' },
+      },
+    ],
+  );
+  t.equal(csvOf([['=1+1', '+49 170 555', 'a "b", c', '-x', '-5']]), `'=1+1,+49 170 555,"a ""b"", c",'-x,-5`);
+  t.same(readTable(csvOf([['a', 'b,"c"\nd']])), [['a', 'b,"c"\nd']]);
+  t.end();
 });

@@ -1,5 +1,6 @@
 // Search, palette, shortcuts and contacts, in real browsers.
 
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { noBrowser } from '../support/chromium.ts';
@@ -95,6 +96,9 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await field.fill('ann');
     await page.getByText('Search everything for “ann”').waitFor();
     t.equal(await page.getByRole('group', { name: 'Agents' }).count(), 0, "their page is not an agent's to open");
+    await field.fill('qu');
+    await page.getByRole('group', { name: 'Contacts' }).getByRole('option', { name: /Quin/ }).waitFor();
+    t.match(await page.locator('[aria-selected=true]').textContent(), /Quin/, 'before commands that have the letters');
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'detached' });
     await page.keyboard.press('?');
@@ -105,6 +109,40 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.keyboard.press('g');
     await page.keyboard.press('p');
     await page.getByRole('heading', { name: 'Contacts' }).waitFor();
+  });
+
+  t.test('contacts move in from a table, and out into one', async (t) => {
+    const page = await pages.open('/contacts', { token: owner.token, ...looking });
+    const more = page.getByRole('button', { name: 'More' });
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Import contacts…' }).click();
+    await dialog(page)
+      .getByLabel('File')
+      .setInputFiles({
+        name: 'people.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from('Name;E-Mail;Plan\nUma Table;uma@table.example;gold\nQuin Q;quin@example.org;\nNobody;;'),
+      });
+    await dialog(page).getByLabel('Plan becomes').selectOption('field');
+    t.strictSame(await barriersOf(page), []);
+    await button(page, 'See what will happen').click();
+    await dialog(page).getByText('New: 1. Filled in: 0. Known already: 1. Left out: 1.').waitFor();
+    await dialog(page).getByText('Row 4: It has neither an email address nor a phone number').waitFor();
+    t.same((await service.get('/contacts?search=uma', owner.token)).body.contacts, [], 'a preview writes nothing');
+    await dialog(page).getByRole('button', { name: 'Import', exact: true }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    t.match((await service.get('/contacts?search=uma', owner.token)).body.contacts, [
+      { name: 'Uma Table', email: 'uma@table.example', customFields: { Plan: 'gold' } },
+    ]);
+    await more.click();
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export as CSV' }).click(),
+    ]);
+    const text = await readFile(await saved.path(), 'utf8');
+    t.match(text, /^\ufeffName,Email,Phone,Company,Tags,Note,First seen,Last seen,Plan\r\n/);
+    t.match(text, 'Uma Table,uma@table.example,');
+    await page.close();
   });
 
   t.test('[4.12] contacts: found, added, changed, with errors at their fields', async (t) => {

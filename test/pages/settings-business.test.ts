@@ -7,8 +7,18 @@ import { noBrowser } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
 import { holds, startPages } from '../support/pages.ts';
 import { startService } from '../support/service.ts';
+import { usable } from '../support/settings.ts';
 
 const hostile = '<img src=x onerror=alert(1)>';
+
+const picture = {
+  name: 'picture.png',
+  mimeType: 'image/png',
+  buffer: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+};
 
 t.test('the settings of the business', { skip: noBrowser }, async (t) => {
   // It must know its own address before it starts: the widget on its own pages is allowed by that origin.
@@ -82,17 +92,23 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Email').fill('eva@example.com');
     await dialog.getByLabel('Calls').check();
     await dialog.getByRole('button', { name: 'Send invitation' }).click();
-    await said(page, /on its way to eva@example\.com/);
+    await dialog.getByText('give eva@example.com this link yourself').waitFor();
+    const link = (await dialog.locator('.copyable code').textContent()) ?? '';
+    const first = await service.mail('eva@example.com');
+    t.ok(first.text.includes(link), 'the same link as in the mail');
+    await usable(t, page);
+    await dialog.getByRole('button', { name: 'Done' }).click();
     await page.getByText('2 seats of 50 in use').waitFor();
     const row = page.getByRole('row').filter({ hasText: 'eva@example.com' });
     await row.getByText('Invited, not joined yet').waitFor();
     t.equal(await row.locator('strong').textContent(), hostile, 'as text');
     t.match(await row.textContent(), /Chats, Tickets, Calls/);
-    const first = await service.mail('eva@example.com');
 
     await row.getByRole('button', { name: /^Actions for/ }).click();
     await page.getByRole('menuitem', { name: 'Send the invitation again' }).click();
-    await said(page, /A new invitation/);
+    const second = (await dialog.locator('.copyable code').textContent()) ?? '';
+    t.not(second, link, 'the earlier link no longer works');
+    await dialog.getByRole('button', { name: 'Done' }).click();
     t.not((await service.mail('eva@example.com')).text, first.text);
 
     await row.getByRole('button', { name: /^Actions for/ }).click();
@@ -169,7 +185,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Email').fill('many@example.com');
     await dialog.getByRole('button', { name: 'Send invitation' }).click();
     await dialog.getByRole('alert').getByText('All seats of your plan are taken.').waitFor();
-    await dialog.getByRole('alert').getByRole('link', { name: 'See the plans' }).waitFor();
+    await dialog.getByRole('alert').getByRole('link', { name: 'See your plan' }).waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     for (const { body } of crew) await service.delete(`/agents/${body.id}`, owner.token);
     await service.plan(owner.workspaceId, 'business');
@@ -249,11 +265,18 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Welcome message', { exact: true }).fill(hostile);
     await page.getByLabel('Name', { exact: true }).fill('Boots');
     await page.getByLabel('Button position').selectOption('left');
+    await page.getByLabel('The logo').setInputFiles(picture);
+    await preview.locator('img').waitFor();
+    await page.getByLabel('Pixels from the bottom').fill('301');
+    await page.getByLabel('No button on phones').check();
     await preview.locator('.preview-theirs', { hasText: hostile }).waitFor();
     await page.getByText('Not saved yet.').waitFor();
     t.match(await get(`/sites/${siteId}`), { version: 1, name: 'boots.example' }, 'shown before it is saved');
     await page.getByRole('button', { name: 'Add an address' }).click();
     await page.getByLabel('Address 3', { exact: true }).fill('not a host!');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.locator('[aria-invalid=true]').first().waitFor();
+    await page.getByLabel('Pixels from the bottom').fill('96');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText(/must be a host or an origin/i).waitFor();
     await page.locator('[aria-label="Address 3"]:focus').waitFor();
@@ -265,10 +288,19 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       name: 'Boots',
       primaryColor: '#b45309',
       launcherPosition: 'left',
+      launcherSidePx: 20,
+      launcherBottomPx: 96,
+      hiddenOnPhones: true,
+      logoUrl: /\/logo\//,
       welcomeMessage: hostile,
       allowedOrigins: ['boots.example', 'www.boots.example', '*.boots.example'],
     });
 
+    await page.getByRole('button', { name: 'Remove it' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await preview.locator('img').waitFor({ state: 'detached' });
+    await holds(page, `!document.body.textContent.includes('Not saved yet')`);
+    t.equal((await get(`/sites/${siteId}`)).logoUrl, null);
     await page.getByRole('button', { name: 'Show the widget' }).click();
     await page.locator('.preview-frame').scrollIntoViewIfNeeded();
     const widget = page.frameLocator('.preview-frame').locator('[data-switchboard]');
@@ -375,6 +407,13 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('heading', { name: 'New campaign' }).waitFor();
     await page.getByLabel('Name', { exact: true }).fill(`Sizes ${hostile}`);
     await page.getByLabel('Text', { exact: true }).fill('Not sure about your size?');
+    const sender = page.getByLabel('Sender', { exact: true });
+    t.equal(await sender.inputValue(), 'site');
+    await sender.selectOption('Another name');
+    await page.getByLabel('Name of the sender').fill('The boot maker');
+    await page.getByLabel('Picture of the sender').setInputFiles(picture);
+    await page.getByRole('button', { name: 'Change the picture' }).waitFor();
+    await page.locator('.preview-campaign img').waitFor();
     await page.getByRole('button', { name: 'Add a quick reply' }).click();
     await page.getByLabel('Button text', { exact: true }).fill('Size chart');
     await page.getByLabel('and', { exact: true }).selectOption('navigate');
@@ -405,14 +444,25 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     t.match(campaign, {
       status: 'draft',
       triggerRules: { urlMatch: { operator: 'regex', value: '/boots/\\d+$' }, showAfterMs: 2500 },
-      content: { quickReplies: [{ label: 'Size chart', action: 'navigate', value: '/sizes' }] },
+      content: {
+        agentName: 'The boot maker',
+        agentAvatarUrl: /\/picture\//,
+        quickReplies: [{ label: 'Size chart', action: 'navigate', value: '/sizes' }],
+      },
     });
+    const { agent } = await get('/me');
+    const [first] = agent.name.split(' ');
+    await sender.selectOption(first);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await said(page, 'Saved.');
+    t.same((await get(`/campaigns/${campaign.id}`)).content.agentName, first, 'as customers know the agent');
+    t.equal((await get(`/campaigns/${campaign.id}`)).content.agentAvatarUrl, undefined, 'the agent has no picture');
 
     const act = async (name: string): Promise<void> => {
-      await page.getByRole('button', { name: 'Actions', exact: true }).click();
+      await page.getByRole('button', { name: 'More actions', exact: true }).click();
       await page.getByRole('menuitem', { name }).click();
     };
-    await act('Go live');
+    await page.getByRole('button', { name: 'Go live' }).click();
     await page.locator('.badge', { hasText: 'Live' }).waitFor();
     const visitor = await service.post('/widget/sessions', {
       siteId: owner.embedId,
@@ -424,7 +474,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
       { campaignId: campaign.id, type: 'impression' },
       visitor.body.visitorToken,
     );
-    await act('Pause');
+    await page.getByRole('button', { name: 'Pause' }).click();
     await page.locator('.badge', { hasText: 'Paused' }).waitFor();
     await act('Duplicate');
     await page.getByRole('heading', { name: /\(copy\)$/, level: 1 }).waitFor();

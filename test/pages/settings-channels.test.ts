@@ -126,7 +126,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await page.getByRole('searchbox', { name: 'Question' }).fill('what does a ticket cost');
     await button(page, 'Find').click();
     await page.locator('.kb-chunks li').first().getByText('Your article').waitFor();
-    t.match(await page.locator('.kb-chunks .badge').first().textContent(), /^-?[01]\.\d\d$/);
+    t.match(await page.locator('.kb-chunks .badge').first().textContent(), /^\d{1,3} %$/);
     await usable(t, page);
     await page.close();
   });
@@ -266,10 +266,10 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
       await button(page, 'Add an address').click();
       await page.getByLabel('Before the @').fill('not an address');
       await page.getByLabel('Goes to').selectOption({ label: hostile });
-      await button(page, 'Save').click();
+      await button(part(page, 'Inbound addresses'), 'Save').click();
       await page.locator('.address .error').waitFor();
       await page.getByLabel('Before the @').fill('billing');
-      await button(page, 'Save').click();
+      await button(part(page, 'Inbound addresses'), 'Save').click();
       await page.getByText(/^billing@.*\.mail\.switchboard\.test$/).waitFor();
       t.match(
         (await service.get('/email/inbound-addresses', owner.token)).body.addresses.filter(

@@ -67,14 +67,20 @@ t.test('colours', async (t) => {
 });
 
 t.test('weeks', async (t) => {
-  t.equal(weekInWords(usualWeek), 'Mon–Fri 09:00–17:00');
+  const [nine, ten, noon, five, six, two] = ['09', '10', '12', '17', '18', '02'].map((hour) =>
+    new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' }).format(
+      new Date(`2026-01-05T${hour}:00:00Z`),
+    ),
+  );
+  t.equal(weekInWords(usualWeek), `Mon–Fri ${nine}–${five}`, "in the reader's format");
+  t.equal(weekInWords([{ weekday: 7, opens: '00:00', closes: '24:00' }]), 'Sun all day');
   t.equal(
     weekInWords([
       ...usualWeek,
       { weekday: 6, opens: '18:00', closes: '02:00' },
       { weekday: 6, opens: '10:00', closes: '12:00' },
     ]),
-    'Mon–Fri 09:00–17:00, Sat 10:00–12:00 and 18:00–02:00',
+    `Mon–Fri ${nine}–${five}, Sat ${ten}–${noon} and ${six}–${two}`,
   );
   t.equal(weekInWords([]), 'Never open');
   t.equal(
@@ -82,7 +88,7 @@ t.test('weeks', async (t) => {
       { weekday: 1, opens: '09:00', closes: '10:00' },
       { weekday: 3, opens: '09:00', closes: '10:00' },
     ]),
-    'Mon 09:00–10:00, Wed 09:00–10:00',
+    `Mon ${nine}–${ten}, Wed ${nine}–${ten}`,
     'days with one between them stand apart',
   );
   t.same(['17:00', '24:00'].map(timeInField), ['17:00', '00:00']);
@@ -234,6 +240,7 @@ t.test('who may change what of whom', async (t) => {
     email: 'a@example.com',
     name: id,
     status: 'away',
+    publicName: null,
     statusSource: 'chosen',
     isOnline: false,
     channels: [],

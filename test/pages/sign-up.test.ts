@@ -16,11 +16,20 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
   const problems = (page: { locator(selector: string): { allTextContents(): Promise<string[]> } }) =>
     page.locator('.error, [role=alert] .banner').allTextContents();
 
-  t.test('a new owner registers, sees the first steps, and receives its own message', async (t) => {
+  // Before the next workspace is made.
+  await t.test('a new owner registers, sees the first steps, and receives its own message', async (t) => {
     const page = await pages.open('/');
-    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Create a workspace' }).click();
+    // The server is empty, so it begins with its first workspace.
+    await page.getByRole('heading', { name: 'Create a workspace' }).waitFor();
+    await page.getByRole('button', { name: 'Create workspace' }).click();
+    await page.getByText('Must be an email address.').waitFor();
+    t.match(await problems(page), [
+      'Must not be empty.',
+      'Must be an email address.',
+      /^Must have at least \d+ characters/,
+    ]);
     await page.getByLabel('What is your business called?').fill('A fine shop');
+    t.equal((await problems(page)).length, 2, 'a mended field loses its error');
     await page.getByLabel('Its website').fill('fine.example');
     await page.getByLabel('Your email').fill('first@example.com');
     await page.getByLabel('Password', { exact: true }).fill('short');
@@ -48,10 +57,37 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.rail .own[aria-label^="Ann"]').waitFor();
     await page.getByRole('link', { name: 'Answer' }).click();
-    await page.waitForURL(/\/inbox/);
+    await page.waitForURL(/\/inbox\/all\/[\w-]{36}$/);
+    await page.getByText('<b>Hello</b> from a customer').first().waitFor();
+
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('link', { name: 'Getting started' }).click();
+    await page.getByRole('heading', { name: 'Welcome to Switchboard' }).waitFor();
+    await page.getByText('Not seen on your website yet').waitFor();
+    t.equal(await page.getByRole('heading', { name: 'The chat for fine.example (done)' }).count(), 0);
+    const [site] = (await page.evaluate(
+      `fetch('/api/v1/sites', { headers: { Accept: 'application/json', Authorization: 'Bearer ' + localStorage.getItem('switchboard.token') } }).then((reply) => reply.json()).then(({ sites }) => sites)`,
+    )) as { embedId: string }[];
+    for (const origin of ['https://staging.example', 'https://fine.example'])
+      await service.call('POST', '/widget/sessions', {
+        body: { siteId: site?.embedId, url: `${origin}/` },
+        headers: { Origin: origin },
+      });
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByText('on fine.example').waitFor();
+    await page.getByRole('heading', { name: 'The chat for fine.example (done)' }).waitFor();
+    await page.getByRole('button', { name: 'Allow staging.example' }).click();
+    await page.getByText('The chat is allowed on staging.example').waitFor();
+    t.equal(await page.getByRole('button', { name: 'Allow staging.example' }).count(), 0);
   });
 
   const owner = await service.workspace();
+
+  t.test('a server with a workspace begins with signing in', async () => {
+    const page = await pages.open('/');
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    await page.context().close();
+  });
 
   t.test('signing in leads to the requested page, and never elsewhere', async (t) => {
     const page = await pages.open('/settings/sites?x=1');

@@ -358,7 +358,7 @@ t.test("the inbox's state", async (t) => {
   t.test('loading the queue continues where it failed', async (t) => {
     const { id } = await chat('In the queue');
     onRequest((request) =>
-      request.path.startsWith('/conversations/queue?limit=200')
+      request.path.startsWith('/conversations/queue?sort=activity')
         ? Promise.resolve(
             Response.json({ statusCode: 503, error: 'service_unavailable', message: 'Later.' }, { status: 503 }),
           )

@@ -1,7 +1,8 @@
-// The whole story in real browsers, from an empty data folder, against the service as an operator starts it: an owner
-// registers on the pages and invites a colleague; two customers write from a page with the widget; a chat is answered,
-// handed over, and survives a lost network and a killed server; a ticket arrives by mail and is answered; a call rings
-// and is answered. Whatever happened, every screen ends with the same messages, none missing and none twice.
+// Whole stories in real browsers, from an empty data folder. In the first, against the service as an operator starts it,
+// an owner registers on the pages and invites a colleague; two customers write from a page with the widget; a chat is
+// answered, handed over, and survives a lost network and a killed server; a ticket arrives by mail and is answered; a call
+// rings and is answered. Whatever happened, every screen ends with the same messages, none missing and none twice. In the
+// second, nobody looks at the same time as another, and nobody is lost.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,11 +11,13 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import { signatureOf } from '../../http/signed/signatures.ts';
 import { callApi, password } from '../support/api.ts';
-import { widgetOf } from '../support/browser.ts';
+import { startBrowsing, widgetOf } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
-import { startPages } from '../support/pages.ts';
+import { holds, startPages } from '../support/pages.ts';
 import { ServiceProcess } from '../support/process.ts';
+import { type PushBrowser, PushService } from '../support/push-browsers.ts';
+import { startService } from '../support/service.ts';
 
 const said = (page: Page) => page.locator('.inbox-said .inbox-text');
 const bubble = (page: Page, text: string) => page.locator('.inbox-said').filter({ hasText: text });
@@ -60,7 +63,6 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   const tokenOf = (page: Page) => page.evaluate<string>(`localStorage.getItem('switchboard.token')`);
 
   const owner = await pages.open('/', wide);
-  await owner.getByRole('link', { name: 'Create a workspace' }).click();
   await owner.getByLabel('What is your business called?').fill('Nordlicht');
   await owner.getByLabel('Its website').fill('nordlicht.example');
   await owner.getByLabel('Your email').fill('mara@nordlicht.example');
@@ -167,8 +169,11 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
     .click();
   await ann.locator('.inbox-row').filter({ hasText: 'A tent with a hole' }).click();
   await bubble(ann, 'What can be done?').waitFor();
-  await answer(ann, 'We will send you a patch.');
-  await bubble(ann, 'We will send you a patch.').getByText('Emailed', { exact: true }).waitFor();
+  await api('PATCH', '/me/mail', await tokenOf(ann), { undoSeconds: 0 });
+  await ann.locator('.mail-editor').click();
+  await ann.keyboard.insertText('We will send you a patch.');
+  await ann.keyboard.press('Control+Enter');
+  await bubble(ann, 'We will send you a patch.').getByText('Kept in the outbox, not sent', { exact: true }).waitFor();
   t.equal(mails().filter((one) => /^To: .*carla@customer\.example/m.test(one)).length, 1, 'mailed once');
 
   t.comment('a call');
@@ -191,4 +196,184 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   await bar.waitFor({ state: 'detached' });
 
   t.same(pages.problems, []);
+});
+
+t.test('no one is lost when no one is looking', { skip: noBrowser }, async (t) => {
+  const port = await freePort();
+  const service = await startService(t, {
+    env: {
+      RATE_LIMITS: 'off',
+      ALLOW_PRIVATE_WEBHOOKS: '1',
+      PORT: String(port),
+      BASE_URL: `http://localhost:${port}`,
+    },
+  });
+  const pages = await startPages(t, { url: `http://localhost:${port}` });
+  const pushes = await PushService.start(t);
+  const minuteMs = 60_000;
+  const mailedAfterMs = 3 * minuteMs + 1000;
+  /** Until the service knows that the last of them has left. */
+  const gone = async (who: 'agent' | 'visitor'): Promise<void> => {
+    const said = `switchboard_${who}_sockets 0\n`;
+    while (!(await (await fetch(new URL('/metrics', service.url))).text()).includes(said));
+    await service.settled();
+  };
+  const read = async (path: string, token: string) => (await service.get(path, token)).body;
+
+  t.comment('a shop signs up, and its site may show the widget');
+  const desk = await pages.open('/', { viewport: { width: 1440, height: 900 } });
+  await desk.getByLabel('What is your business called?').fill('Nordlicht');
+  await desk.getByLabel('Its website').fill('nordlicht.example');
+  await desk.getByLabel('Your email').fill('mara@nordlicht.example');
+  await desk.getByLabel('Password', { exact: true }).fill(password);
+  await button(desk, 'Create workspace').click();
+  await desk.getByRole('heading', { name: 'Welcome to Switchboard' }).waitFor();
+  await desk.getByLabel('Your name').fill('Mara');
+  await button(desk, 'Save').click();
+  await desk.locator('.rail .own[aria-label^="Mara"]').waitFor();
+  const embedId = /data-site-id="([\w-]+)"/.exec(
+    (await desk.locator('.copyable code').first().textContent()) ?? '',
+  )?.[1];
+  const shop = await startBrowsing(t, { url: `http://localhost:${port}` }, embedId ?? '');
+  const { host } = new URL(shop.origin);
+  await shop.open();
+  while (!shop.said.some((line) => line.includes('forbidden'))) await holds(desk, 'true');
+  await button(desk, 'Look again').click();
+  await button(desk, `Allow ${host}`).click();
+  await desk.getByText(`The chat is allowed on ${host}`).waitFor();
+  await desk.context().close();
+  await shop.closeAll();
+
+  t.comment('the owner turns push on, on a phone, and puts it away');
+  const phoneContext = await pages.context({
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+  });
+  // A headless browser has no notifications and no push service: these are replaced, and nothing of ours.
+  let pushed: PushBrowser | undefined;
+  await phoneContext.exposeFunction('subscribeToPush', async (key: string) => {
+    pushed ??= await pushes.browser(key);
+    return pushed.subscription;
+  });
+  await phoneContext.addInitScript(`
+    Object.defineProperty(Notification, 'permission', { get: () => 'granted' });
+    Notification.requestPermission = async () => 'granted';
+    PushManager.prototype.getSubscription = async () => null;
+    PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
+      const subscription = await window.subscribeToPush(applicationServerKey);
+      return { ...subscription, toJSON: () => subscription };
+    };
+  `);
+  const phone = await pages.open('/sign-in', { in: phoneContext });
+  await phone.getByLabel('Email').fill('mara@nordlicht.example');
+  await phone.getByLabel('Password').fill(password);
+  await phone.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await phone.waitForURL(/\/inbox/);
+  await button(phone, 'Notifications').click();
+  await phone.getByRole('menuitemcheckbox', { name: 'Push while no page is open' }).click();
+  const token = await phone.evaluate<string>(`localStorage.getItem('switchboard.token')`);
+  while ((await read('/me/push', token)).subscriptions.length === 0) await holds(phone, 'true');
+  await phone.close();
+  await gone('agent');
+  const notices = (): { title: string; body: string; url: string }[] => pushed?.notices ?? [];
+  const pushedTo = async (count: number): Promise<void> => {
+    while (notices().length < count) await service.settled();
+  };
+  /** As its service worker does on a tap on the newest notification. */
+  const tap = () => pages.open(notices().at(-1)?.url ?? '', { in: phoneContext });
+
+  t.comment('a customer asks, leaves an address, and closes the page');
+  const asking = await shop.open({ path: '/tents' });
+  await widgetOf(asking).launcher.click();
+  await write(asking, 'Do you ship to Malta?');
+  await widgetOf(asking).lines.filter({ hasText: 'Sent' }).waitFor();
+  await widgetOf(asking).panel.getByLabel('Email address').fill('dana@customer.example');
+  await widgetOf(asking).panel.getByRole('button', { name: 'Save' }).click();
+  await widgetOf(asking).panel.getByText('We will write to you there.').waitFor();
+  await shop.closeAll();
+  await gone('visitor');
+  await service.pass(minuteMs);
+
+  t.comment("the owner answers from the phone's push");
+  await pushedTo(1);
+  t.match(notices(), [{ body: 'Do you ship to Malta?' }]);
+  const answering = await tap();
+  await bubble(answering, 'Do you ship to Malta?').waitFor();
+  await answer(answering, 'We do. Which tent would you like?');
+  await bubble(answering, 'We do. Which tent would you like?').getByText('Sent').waitFor();
+  await answering.close();
+  await gone('agent');
+  t.equal(service.mailCount('dana@customer.example'), 0, 'the customer may still return');
+  await service.pass(mailedAfterMs);
+
+  t.comment('the customer gets it by mail, and answers by mail');
+  const mail = await service.mail('dana@customer.example');
+  const mailbox = await service.mailbox({ token });
+  t.match(mail, { from: { name: 'Mara (Nordlicht)', address: mailbox.address }, text: /Which tent would you like\?/ });
+  await service.deliver(mailbox, {
+    from: 'Dana <dana@customer.example>',
+    subject: `Re: ${mail.subject}`,
+    text: `The green one.\n\nOn Friday Mara wrote:\n> We do. Which tent would you like?`,
+    headers: { 'in-reply-to': `<${mail.id}@${mailbox.address.split('@')[1]}>` },
+  });
+  await pushedTo(2);
+  t.match(notices().slice(1), [{ title: 'dana@customer.example', body: 'The green one.', url: /^\/inbox\/mine\// }]);
+  const again = await tap();
+  const texts = ['Do you ship to Malta?', 'We do. Which tent would you like?', 'The green one.', 'It is on its way.'];
+  await bubble(again, 'The green one.').waitFor();
+  await answer(again, 'It is on its way.');
+  await bubble(again, 'It is on its way.').getByText('Sent').waitFor();
+  await service.pass(mailedAfterMs);
+  const second = await service.mail('dana@customer.example');
+  t.notMatch(second.text, /Which tent/, 'nothing twice');
+  await bubble(again, 'It is on its way.').getByText('not sent to dana@customer.example').waitFor();
+
+  t.comment('it is all one chat, on the phone and where the link in the mail leads');
+  const elsewhere = await shop.context();
+  const back = await elsewhere.newPage();
+  await back.goto(/http:\/\/localhost:\d+\/c\/\S+/.exec(second.text)?.[0] ?? '');
+  for (const text of texts) await heard(back, text);
+  t.equal(back.url(), `${shop.origin}/tents`);
+  t.same(await widgetOf(back).lines.locator('.bubble').allTextContents(), ['Hello! How can we help?', ...texts]);
+  t.same(await said(again).allTextContents(), texts);
+  const { conversations } = await read('/conversations/queue', token);
+  t.match(conversations, [{ channel: 'chat', preview: 'It is on its way.' }]);
+  t.equal(conversations.length, 1);
+  await bubble(again, 'It is on its way.').getByText('Seen').waitFor();
+
+  t.comment('the owner goes home; the next customer is told so, and leaves an address');
+  await again.close();
+  await shop.closeAll();
+  await gone('agent');
+  await service.pass(5 * minuteMs);
+  t.match((await read('/me', token)).agent, { status: 'away', statusSource: 'automatic', isOnline: false });
+  const next = await shop.open();
+  const { launcher, panel, lines } = widgetOf(next);
+  await launcher.click();
+  await panel.getByText('We are away right now.').waitFor();
+  await panel.getByText('Where may we mail our answer?').waitFor();
+  await panel.getByLabel('Email address').fill('kim@customer.example');
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await write(next, 'Do you repair zips?');
+  await lines.filter({ hasText: 'Sent' }).waitFor();
+  await shop.closeAll();
+  await gone('visitor');
+  await pushedTo(3);
+  t.match(notices().at(-1), {
+    title: 'kim@customer.example',
+    body: 'Do you repair zips?',
+    url: /^\/inbox\/unassigned\//,
+  });
+
+  t.comment('in the morning the owner is back, and so is the question');
+  await service.pass(12 * 60 * minuteMs);
+  const morning = await pages.open('/inbox/mine', { in: phoneContext });
+  await morning.locator('.inbox-row').filter({ hasText: 'Do you repair zips?' }).click();
+  await answer(morning, 'We do, all of them.');
+  await bubble(morning, 'We do, all of them.').getByText('Sent').waitFor();
+  await service.pass(mailedAfterMs);
+  t.match((await service.mail('kim@customer.example')).text, /We do, all of them\./);
+
+  t.same(pages.problems, []);
+  t.same(shop.problems, []);
 });

@@ -8,11 +8,13 @@ import { Confirm } from '../design/dialog.tsx';
 import { Checkbox, TextField } from '../design/field.tsx';
 import { Form, useForm } from '../design/form.tsx';
 import { notify } from '../notices.ts';
+import { PictureField } from '../picture-field.tsx';
 import type { Agent } from '../records.ts';
 import { keepAgent, me, signOut, signOutEverywhere } from '../session.ts';
 import { chooseTheme, type Theme, theme } from '../theme.ts';
 import { setTitle } from '../title.ts';
 import { ChangePassword } from './change-password.tsx';
+import { MailHabits } from './mail-habits.tsx';
 import { NotificationSettings } from './notification-settings.tsx';
 import { SecondFactors } from './second-factors.tsx';
 import { SignIns } from './sign-ins.tsx';
@@ -28,11 +30,18 @@ export function Account(): JSX.Element | null {
   const [changing, setChanging] = useState(false);
   useEffect(() => setTitle('Your account'), []);
   const agent = me.value?.agent;
-  const form = useForm({ name: agent?.name ?? '' }, async ({ name }) => {
-    if (agent === undefined) return;
-    keepAgent(await call<Agent>('PATCH', `/agents/${agent.id}`, { body: { name } }));
-    notify({ kind: 'done', text: 'Saved.' });
-  });
+  const form = useForm(
+    { name: agent?.name ?? '', publicName: agent?.publicName ?? '' },
+    async ({ name, publicName }) => {
+      if (agent === undefined) return;
+      keepAgent(
+        await call<Agent>('PATCH', `/agents/${agent.id}`, {
+          body: { name, publicName: publicName.trim() === '' ? null : publicName },
+        }),
+      );
+      notify({ kind: 'done', text: 'Saved.' });
+    },
+  );
   if (agent === undefined) return null;
   return (
     <div class="page">
@@ -46,6 +55,15 @@ export function Account(): JSX.Element | null {
       </header>
       <section class="card" aria-labelledby="account-name">
         <h2 id="account-name">How colleagues and customers see you</h2>
+        <PictureField
+          label="Your picture"
+          name={agent.name}
+          url={agent.avatarUrl}
+          onUrl={async (avatarUrl) => {
+            keepAgent(await call<Agent>('PATCH', `/agents/${agent.id}`, { body: { avatarUrl } }));
+            notify({ kind: 'done', text: 'Saved.' });
+          }}
+        />
         <Form
           form={form}
           actions={
@@ -63,7 +81,20 @@ export function Account(): JSX.Element | null {
             onValue={(value) => form.set('name', value)}
             error={form.errorOf('name')}
           />
+          <TextField
+            label="Name for customers"
+            maxLength={120}
+            autocomplete="nickname"
+            value={form.values.publicName}
+            onValue={(value) => form.set('publicName', value)}
+            error={form.errorOf('publicName')}
+            hint="Shown in the chat. Left empty: your first name."
+          />
         </Form>
+      </section>
+      <section class="card" aria-labelledby="account-mail">
+        <h2 id="account-mail">Your email</h2>
+        <MailHabits />
       </section>
       <section class="card" aria-labelledby="account-colours">
         <h2 id="account-colours">Colours</h2>

@@ -12,10 +12,12 @@ import { TextField } from '../design/field.tsx';
 import { Form, useForm } from '../design/form.tsx';
 import { Icon } from '../design/icon.tsx';
 import { useResource } from '../design/resource.ts';
+import { InvitationLink, type Invited } from '../invitation-sent.tsx';
 import { onEvent } from '../live.ts';
 import { notify } from '../notices.ts';
 import type { Agent, Conversation, Message, Site } from '../records.ts';
 import { keepAgent, me } from '../session.ts';
+import { SiteSeen } from '../site-seen.tsx';
 import { snippetOf } from '../snippet.ts';
 import { setTitle } from '../title.ts';
 
@@ -23,15 +25,20 @@ interface Standing {
   readonly sites: readonly Site[];
   readonly agents: readonly Agent[];
   readonly hasConversation: boolean;
+  readonly hasTicket: boolean;
   readonly mailAddress: string | undefined;
 }
 
 async function readStanding(signal: AbortSignal): Promise<Standing> {
-  const [{ sites }, { agents }, queue, closed, integrations] = await Promise.all([
+  const [{ sites }, { agents }, queue, closed, tickets, integrations] = await Promise.all([
     call<{ sites: Site[] }>('GET', '/sites', { signal }),
     call<{ agents: Agent[] }>('GET', '/agents', { signal }),
     call<{ conversations: Conversation[] }>('GET', '/conversations/queue', { query: { limit: 1 }, signal }),
     call<{ conversations: Conversation[] }>('GET', '/conversations/recently-closed', { query: { limit: 1 }, signal }),
+    call<{ conversations: Conversation[] }>('GET', '/conversations/queue', {
+      query: { limit: 1, channel: 'ticket' },
+      signal,
+    }),
     me.peek()?.agent.role === 'admin'
       ? call<{ inboundEmail: { address: string } }>('GET', '/workspace/integrations', { signal })
       : undefined,
@@ -39,6 +46,7 @@ async function readStanding(signal: AbortSignal): Promise<Standing> {
   return {
     sites,
     agents,
+    hasTicket: tickets.conversations.concat(closed.conversations).some(({ channel }) => channel === 'ticket'),
     hasConversation: queue.conversations.length + closed.conversations.length > 0,
     mailAddress: integrations?.inboundEmail.address,
   };
@@ -69,18 +77,23 @@ export function Welcome(): JSX.Element {
 }
 
 function Steps({ standing, reload }: { readonly standing: Standing; readonly reload: () => void }): JSX.Element {
-  const { sites, agents, hasConversation, mailAddress } = standing;
-  const [heard, setHeard] = useState<string | undefined>(undefined);
+  const { sites, agents, hasConversation, hasTicket, mailAddress } = standing;
+  const [heard, setHeard] = useState<Message | undefined>(undefined);
+  const [hasMail, setHasMail] = useState(hasTicket);
+  const [changed, setChanged] = useState<Site | undefined>(undefined);
   useEffect(
     () =>
-      onEvent(['message.created'], ({ data }) => {
-        // The data of this event, by the AsyncAPI document.
-        const { message } = data as { message: Message };
-        if (message.senderType === 'visitor') setHeard(message.body);
+      onEvent(['message.created', 'conversation.created'], ({ type, data }) => {
+        // The data of these events, by the AsyncAPI document.
+        const { message, conversation } = data as { message: Message; conversation: Conversation };
+        if (type === 'message.created' && message.senderType === 'visitor') setHeard(message);
+        if (type === 'conversation.created' && conversation.channel === 'ticket') setHasMail(true);
       }),
     [],
   );
-  const site = sites[0];
+  // The one that was registered: the list has the newest first.
+  const first = sites.at(-1);
+  const site = changed?.id === first?.id ? changed : first;
   const name = me.value?.agent.name ?? '';
   return (
     <ol class="steps">
@@ -95,7 +108,7 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
       <Step
         number={2}
         title={site === undefined ? 'Add your website' : `The chat for ${site.domain}`}
-        done={site !== undefined}
+        done={site?.lastSeenAt != null}
       >
         {site === undefined ? (
           <SiteForm onMade={reload} />
@@ -105,6 +118,7 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
               Paste this line into your pages, just before the closing body tag. You can change its settings later.
             </p>
             <Copyable label="the snippet" text={snippetOf(site)} />
+            <SiteSeen site={site} onChanged={setChanged} />
             <p>
               <a href={`/settings/sites/${site.id}`}>Settings of this site</a>
             </p>
@@ -128,8 +142,8 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
               ) : (
                 <>
                   <Badge kind="good">It arrived</Badge>
-                  <span class="truncate">“{heard}”</span>
-                  <ButtonLink href="/inbox" kind="primary" small>
+                  <span class="truncate">“{heard.body}”</span>
+                  <ButtonLink href={`/inbox/all/${heard.conversationId}`} kind="primary" small>
                     Answer
                   </ButtonLink>
                 </>
@@ -144,13 +158,14 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
           <a href="/settings/agents">All agents and their roles</a>
         </p>
       </Step>
-      <Step number={5} title="Receive email" done={false}>
+      <Step number={5} title="Receive email" done={hasMail}>
         {mailAddress === undefined ? (
           <p class="soft">An admin can set this up under Settings, Email.</p>
         ) : (
           <>
             <p class="soft">
-              Email to this address becomes tickets. Forward your support address to it, or use your own domain.
+              Email to this address becomes tickets. Forward your support address to it, or use your own domain. This
+              step is done when the first one arrives.
             </p>
             <Copyable label="the address" text={mailAddress} />
             <p>
@@ -249,14 +264,12 @@ function SiteForm({ onMade }: { readonly onMade: () => void }): JSX.Element {
 }
 
 function InviteForm({ onInvited }: { readonly onInvited: () => void }): JSX.Element {
+  const [invited, setInvited] = useState<Invited | undefined>(undefined);
   const form = useForm(
     { name: '', email: '' },
     async (values) => {
-      await call('POST', '/agents/invite', { body: { ...values, role: 'agent', channels: ['chats', 'tickets'] } });
-      notify({
-        kind: 'done',
-        text: `An invitation is on its way to ${values.email}. Its link works once, for 7 days.`,
-      });
+      const body = { ...values, role: 'agent', channels: ['chats', 'tickets'] };
+      setInvited(await call<Invited>('POST', '/agents/invite', { body }));
       form.reset({ name: '', email: '' });
       onInvited();
     },
@@ -286,6 +299,9 @@ function InviteForm({ onInvited }: { readonly onInvited: () => void }): JSX.Elem
           onValue={(value) => form.set('email', value)}
           error={form.errorOf('email')}
         />
+      </div>
+      <div role="status" class="stack">
+        {invited !== undefined && <InvitationLink invited={invited} />}
       </div>
     </Form>
   );

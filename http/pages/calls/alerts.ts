@@ -29,9 +29,18 @@ export function alertOf(ringing: readonly Ringing[]): void {
   }
   for (const { id, caller, line } of ringing)
     if (!shown.has(id))
-      shown.set(id, showOnDesktop({ tag: `call-${id}`, title: `${caller} is calling`, body: line, href: undefined }));
+      shown.set(
+        id,
+        showOnDesktop({
+          reason: 'calls',
+          tag: `call-${id}`,
+          title: `${caller} is calling`,
+          body: line,
+          href: undefined,
+        }),
+      );
   if (first === undefined) {
     endRing?.();
     endRing = undefined;
-  } else endRing ??= ring();
+  } else endRing ??= ring('calls');
 }

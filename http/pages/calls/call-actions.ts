@@ -16,7 +16,7 @@ type Step = 'answer' | 'hold' | 'hangup' | 'accept' | 'decline' | 'cancel' | 'tr
 export const underWay = signal<ReadonlyMap<string, Step>>(new Map());
 
 /** Calls that this page answered or ended, or has reported already: no second notice. */
-const spokenOf = new Set<string>();
+const explained = new Set<string>();
 
 function mark(id: string, step: Step | undefined): void {
   const next = new Map(underWay.peek());
@@ -46,17 +46,17 @@ async function act(
 }
 
 export function answer(target: Call): Promise<boolean> {
-  spokenOf.add(target.id);
+  explained.add(target.id);
   return act(
     target,
     'answer',
     () => call<Call>('POST', `/calls/${target.id}/answer`, { body: { expectedVersion: target.version } }),
-    (error) => tellWhyLost(target, error),
+    (error) => explainLoss(target, error),
   );
 }
 
 /** Reads the call again and reports who answered first, or what happened instead. */
-async function tellWhyLost(target: Call, error: unknown): Promise<void> {
+async function explainLoss(target: Call, error: unknown): Promise<void> {
   const now = await readAgain(target.id);
   notify({
     kind: 'problem',
@@ -66,7 +66,7 @@ async function tellWhyLost(target: Call, error: unknown): Promise<void> {
       winner: now === undefined || now.assignedAgentId === null ? undefined : agentName(now.assignedAgentId),
     }),
   });
-  if (now?.state === 'ringing') spokenOf.delete(target.id);
+  if (now?.state === 'ringing') explained.delete(target.id);
 }
 
 /** `winner`: the agent who has the call now. */
@@ -121,7 +121,7 @@ export function setHold(target: Call, hold: boolean): Promise<boolean> {
 }
 
 export function hangUp(target: Call): Promise<boolean> {
-  spokenOf.add(target.id);
+  explained.add(target.id);
   return act(
     target,
     'hangup',
@@ -174,7 +174,7 @@ export function newsOf(now: Call, before: Call | undefined, ownId: string | unde
     ownId === undefined ||
     before?.state !== 'ringing' ||
     !before.ringingAgentIds.includes(ownId) ||
-    spokenOf.has(now.id)
+    explained.has(now.id)
   )
     return undefined;
   const caller = callerOf(now);

@@ -8,6 +8,7 @@ import { Button } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { notify } from '../notices.ts';
 import { agentName } from '../people.ts';
+import { SoundNote } from '../provider-notes.tsx';
 import type { Call } from '../records.ts';
 import { me } from '../session.ts';
 import { alertOf } from './alerts.ts';
@@ -108,6 +109,7 @@ export function CallBanner(): JSX.Element {
         </section>
       )}
       {current !== undefined && <CallBar call={current} />}
+      {(waits || current !== undefined) && <SoundNote />}
     </div>
   );
 }

@@ -11,6 +11,7 @@ import { type Resource, useResource } from '../design/resource.ts';
 import { Time } from '../design/time.tsx';
 import { onEvent, onResync } from '../live.ts';
 import { agentName, departmentName } from '../people.ts';
+import { SimulationNote } from '../provider-notes.tsx';
 import type { Call, Conversation, Voicemail } from '../records.ts';
 import { clockTime, dayHeading, durationOf } from '../times.ts';
 import { setTitle } from '../title.ts';
@@ -112,6 +113,7 @@ function Shown({ call, read }: { readonly call: Call; readonly read: Resource<Ca
           </ButtonLink>
         </div>
       </header>
+      <SimulationNote />
       {read.failure !== undefined && <Failure error={read.failure} retry={read.reload} />}
       <CallActions call={call} onChanged={read.set} />
       <div class="calls-columns">

@@ -1,12 +1,13 @@
 // A list of calls, newest first, kept current by the socket.
 
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { call as ask } from '../api.ts';
 import { Button, ButtonLink } from '../design/button.tsx';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
 import { Icon, type IconName } from '../design/icon.tsx';
 import { usePaged } from '../design/paged.ts';
+import { useRoving } from '../design/roving.ts';
 import { useSame } from '../design/steady.ts';
 import { Time } from '../design/time.tsx';
 import { onResync } from '../live.ts';
@@ -76,15 +77,7 @@ export function CallRows({ filter: given }: { readonly filter: CallFilter }): JS
     return list.failure === undefined ? <Loading lines={8} /> : <Failure error={list.failure} retry={list.retry} />;
   return (
     <section class="stack" aria-label={filter.view === 'callback' ? 'Calls to call back' : 'Calls'}>
-      {list.rows.length === 0 && !list.hasMore ? (
-        <Nothing filter={filter} />
-      ) : (
-        <ul class="calls-list">
-          {list.rows.map((one) => (
-            <Row key={one.id} call={one} />
-          ))}
-        </ul>
-      )}
+      {list.rows.length === 0 && !list.hasMore ? <Nothing filter={filter} /> : <Rows calls={list.rows} />}
       {list.failure !== undefined && <Failure error={list.failure} retry={list.retry} />}
       {list.hasMore && (
         <div>
@@ -94,6 +87,18 @@ export function CallRows({ filter: given }: { readonly filter: CallFilter }): JS
         </div>
       )}
     </section>
+  );
+}
+
+function Rows({ calls }: { readonly calls: readonly Call[] }): JSX.Element {
+  const rows = useRef<HTMLUListElement>(null);
+  const roving = useRoving(rows, 'li');
+  return (
+    <ul class="calls-list" ref={rows} {...roving}>
+      {calls.map((one) => (
+        <Row key={one.id} call={one} />
+      ))}
+    </ul>
   );
 }
 

@@ -9,6 +9,7 @@ import { Menu } from '../design/menu.tsx';
 import { Tabs } from '../design/tabs.tsx';
 import { query } from '../location.ts';
 import { isNotifying, isRinging, permission, setNotifying, setRinging } from '../notifications.ts';
+import { SimulationNote } from '../provider-notes.tsx';
 import { hasRole, me } from '../session.ts';
 import { setTitle } from '../title.ts';
 import { CallFilters } from './call-filters.tsx';
@@ -51,11 +52,11 @@ function Lists(): JSX.Element {
           <h1>Calls</h1>
           <p>
             {numbers.value.size === 0
-              ? 'Calls to your numbers ring here.'
+              ? 'Calls to your numbers are shown here.'
               : `Calls to ${[...numbers.value.values()]
                   .map(({ displayName }) => displayName)
                   .slice(0, 4)
-                  .join(', ')}${numbers.value.size > 4 ? ' and others' : ''} ring here.`}
+                  .join(', ')}${numbers.value.size > 4 ? ' and others' : ''} are shown here.`}
           </p>
         </div>
         <div class="row">
@@ -67,6 +68,7 @@ function Lists(): JSX.Element {
           )}
         </div>
       </header>
+      <SimulationNote />
       <Tabs
         label="Call lists"
         tabs={views.map(({ view, label, href }) => ({ href, label, isCurrent: filter.view === view }))}

@@ -5,11 +5,12 @@ import { computed, effect, signal } from '@preact/signals';
 import { call } from '../api.ts';
 import { ApiError } from '../api-error.ts';
 import { onceLive, socketOrTimeout } from '../await-socket.ts';
-import { isReachable } from '../inbox/lists.ts';
+import { callsWithoutAgent, isReachable } from '../inbox/lists.ts';
 import { connection, onEvent, onResync } from '../live.ts';
 import type { Call, Conversation, LiveEvent } from '../records.ts';
 import { me } from '../session.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';
+import { callCount } from '../title.ts';
 import { isLive } from './call-story.ts';
 
 export const liveCalls = signal<ReadonlyMap<string, Call>>(new Map());
@@ -146,6 +147,12 @@ export function startLiveCalls(): Stop {
     }),
     effect(() => {
       if (connection.value === 'live' && failed) void readLive();
+    }),
+    // Those that no longer ring were missed, or left a voicemail.
+    effect(() => {
+      callCount.value = worksWithCalls.value
+        ? callsWithoutAgent.value.filter((id) => !liveCalls.value.has(id)).length
+        : 0;
     }),
   ]);
 }

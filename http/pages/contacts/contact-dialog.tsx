@@ -5,15 +5,13 @@ import { Dialog } from '../design/dialog.tsx';
 import type { Contact } from '../records.ts';
 import { ContactForm } from './contact-fields.tsx';
 
-export function ContactDialog({
-  contact,
-  onChanged,
-  onClose,
-}: {
+export interface ContactDialogProps {
   readonly contact: Contact;
   readonly onChanged: (contact: Contact) => void;
   readonly onClose: () => void;
-}): JSX.Element {
+}
+
+export function ContactDialog({ contact, onChanged, onClose }: ContactDialogProps): JSX.Element {
   return (
     <Dialog title="About them" onClose={onClose}>
       <div class="stack">

@@ -5,15 +5,18 @@ import { useEffect } from 'preact/hooks';
 import { call } from '../api.ts';
 import { ApiError } from '../api-error.ts';
 import { useCommands } from '../commands.ts';
+import { nameOfCustomer } from '../customer-name.ts';
 import { Avatar } from '../design/avatar.tsx';
-import { ButtonLink } from '../design/button.tsx';
+import { Button, ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { Icon } from '../design/icon.tsx';
 import { useResource } from '../design/resource.ts';
 import { Time } from '../design/time.tsx';
 import { onEvent } from '../live.ts';
 import { navigate } from '../location.ts';
+import { writeMail } from '../new-mail.ts';
 import type { Contact, Conversation, HistoryItem } from '../records.ts';
+import { mayWriteFirst } from '../session.ts';
 import { amountOf, countOf, dayOf } from '../times.ts';
 import { setTitle } from '../title.ts';
 import { ContactFields } from './contact-fields.tsx';
@@ -32,7 +35,7 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
   );
   const { value: whole, reload } = read;
   const isMissing = read.failure instanceof ApiError && read.failure.status === 404;
-  const name = whole === undefined ? 'Contact' : nameOf(whole.contact);
+  const name = whole === undefined ? 'Contact' : nameOfCustomer(whole.contact);
 
   useEffect(() => setTitle(name), [name]);
   useCommands(
@@ -76,6 +79,11 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
             </div>
           )}
         </div>
+        {whole?.contact.email != null && mayWriteFirst.value && (
+          <Button icon="edit" onClick={() => writeMail({ to: whole.contact.email ?? '' })}>
+            Write an email
+          </Button>
+        )}
       </header>
       {isMissing && (
         <Empty icon="people" title="This contact does not exist">
@@ -123,10 +131,12 @@ function Figures({ whole: { contact, stats } }: { readonly whole: WholeContact }
           <dd>{countOf(stats[channel])}</dd>
         </div>
       ))}
-      <div>
-        <dt>Total spent</dt>
-        <dd>{amountOf(contact.lifetimeValueCents)}</dd>
-      </div>
+      {contact.lifetimeValueCents > 0 && (
+        <div>
+          <dt>Total spent</dt>
+          <dd>{amountOf(contact.lifetimeValueCents)}</dd>
+        </div>
+      )}
       <div>
         <dt>First seen</dt>
         <dd>
@@ -141,8 +151,4 @@ function Figures({ whole: { contact, stats } }: { readonly whole: WholeContact }
       </div>
     </dl>
   );
-}
-
-export function nameOf({ name, email, phone }: Pick<Contact, 'name' | 'email' | 'phone'>): string {
-  return name ?? email ?? phone ?? 'Unnamed';
 }

@@ -3,17 +3,24 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCommands } from '../commands.ts';
+import { nameOfCustomer } from '../customer-name.ts';
 import { Avatar } from '../design/avatar.tsx';
 import { Button } from '../design/button.tsx';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
 import { Icon } from '../design/icon.tsx';
+import { LazyDialog, type Load } from '../design/lazy.tsx';
+import { Menu } from '../design/menu.tsx';
+import { useRoving } from '../design/roving.ts';
 import { Time } from '../design/time.tsx';
 import { query, setQuery } from '../location.ts';
+import { notifyFailure } from '../notices.ts';
 import type { Contact } from '../records.ts';
 import { Marked } from '../search/marked.tsx';
+import { hasRole } from '../session.ts';
 import { setTitle } from '../title.ts';
 import { ContactPage } from './contact.tsx';
 import { useDirectory } from './directory.ts';
+import type { ImportDialogProps } from './import-dialog.tsx';
 import { NewContact } from './new-contact.tsx';
 
 export function Contacts({ params }: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
@@ -21,10 +28,13 @@ export function Contacts({ params }: { readonly params: Readonly<Record<string, 
   return contactId === undefined ? <List /> : <ContactPage key={contactId} contactId={contactId} />;
 }
 
+const importDialog: Load<ImportDialogProps> = async () => (await import('./import-dialog.tsx')).ImportDialog;
+
 function List(): JSX.Element {
   const search = query.value.get('search') ?? '';
   const field = useRef<HTMLInputElement>(null);
   const [adding, setAdding] = useState(false);
+  const [importing, setImporting] = useState(false);
   const { contacts, failure, loading, isWhole, more, retry } = useDirectory(search.trim());
 
   useEffect(() => setTitle('Contacts'), []);
@@ -53,9 +63,27 @@ function List(): JSX.Element {
     <div class="page">
       <header>
         <h1>Contacts</h1>
-        <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-          New contact
-        </Button>
+        <div class="row">
+          {hasRole('supervisor') && (
+            <Menu
+              label="More"
+              class="button icon-only quiet"
+              items={[
+                { label: 'Import contacts…', icon: <Icon name="up" size={16} />, run: () => setImporting(true) },
+                {
+                  label: 'Export as CSV',
+                  icon: <Icon name="download" size={16} />,
+                  run: () => void downloadContacts(),
+                },
+              ]}
+            >
+              <Icon name="more" />
+            </Menu>
+          )}
+          <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+            New contact
+          </Button>
+        </div>
       </header>
       <search class="search-field">
         <Icon name="search" />
@@ -93,8 +121,33 @@ function List(): JSX.Element {
         <NoContacts search={search.trim()} onAdd={() => setAdding(true)} />
       )}
       {adding && <NewContact onClose={() => setAdding(false)} />}
+      {importing && (
+        <LazyDialog
+          load={importDialog}
+          props={{
+            onClose: () => setImporting(false),
+            onDone: () => {
+              setImporting(false);
+              retry();
+            },
+          }}
+        />
+      )}
     </div>
   );
+}
+
+async function downloadContacts(): Promise<void> {
+  try {
+    const { exportedContacts } = await import('./importing.ts');
+    // Spreadsheets recognise UTF-8 by this mark.
+    const url = URL.createObjectURL(new Blob(['\ufeff', await exportedContacts()], { type: 'text/csv' }));
+    const link = Object.assign(document.createElement('a'), { href: url, download: 'contacts.csv' });
+    link.click();
+    URL.revokeObjectURL(url);
+  } catch (error) {
+    notifyFailure(error);
+  }
 }
 
 function NoContacts({ search, onAdd }: { readonly search: string; readonly onAdd: () => void }): JSX.Element {
@@ -116,6 +169,8 @@ function NoContacts({ search, onAdd }: { readonly search: string; readonly onAdd
 }
 
 function Table({ contacts, search }: { readonly contacts: readonly Contact[]; readonly search: string }): JSX.Element {
+  const rows = useRef<HTMLTableSectionElement>(null);
+  const roving = useRoving(rows, 'tr');
   return (
     <div class="table-frame" tabIndex={0} role="region" aria-label="Contacts">
       <table class="table contacts-table">
@@ -128,9 +183,9 @@ function Table({ contacts, search }: { readonly contacts: readonly Contact[]; re
             <th scope="col">Last seen</th>
           </tr>
         </thead>
-        <tbody>
+        <tbody ref={rows} {...roving}>
           {contacts.map((contact) => {
-            const name = contact.name ?? contact.email ?? contact.phone ?? 'Unnamed';
+            const name = nameOfCustomer(contact);
             return (
               <tr key={contact.id}>
                 <th scope="row">

@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { ownAddress } from '../addresses.ts';
 import type { AgentStatus } from '../records.ts';
 
 export function Avatar({
@@ -25,7 +26,7 @@ export function Avatar({
       data-initials={hasPicture ? undefined : initialsOf(name)}
       aria-hidden="true"
     >
-      {hasPicture && <img src={url} alt="" onError={() => setFailed(url)} />}
+      {hasPicture && <img src={ownAddress(url)} alt="" onError={() => setFailed(url)} />}
       {presence !== undefined && <span class={`presence ${presence}`} />}
     </span>
   );

@@ -101,7 +101,7 @@ export function Failure({
 
 /** Shown only to agents who may choose a plan. */
 export function PlanLink(): JSX.Element | null {
-  return mayChoosePlan.value ? <a href="/settings/billing">See the plans</a> : null;
+  return mayChoosePlan.value ? <a href="/settings/billing">See your plan</a> : null;
 }
 
 export function Badge({

@@ -1,7 +1,10 @@
 // Form fields: a label, the control, a hint and an error. The label names the control for everyone.
 
-import type { ComponentChildren, JSX, TextareaHTMLAttributes } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { type ComponentChildren, createContext, type JSX, type TextareaHTMLAttributes } from 'preact';
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
+
+/** How often the form around the field was sent; undefined outside of a form. */
+export const Attempts = createContext<number | undefined>(undefined);
 
 interface FieldProps {
   readonly label: string;
@@ -20,16 +23,20 @@ interface Described {
 export function Field({
   label,
   hint,
-  error,
+  error: refused,
   optional = false,
   children,
 }: FieldProps & { readonly children: (described: Described) => JSX.Element }): JSX.Element {
   const id = useId();
+  // The error is about the value that was sent: it goes as soon as the reader changes it.
+  const attempts = useContext(Attempts);
+  const [mendedAfter, setMendedAfter] = useState<number | undefined>(undefined);
+  const error = attempts !== undefined && mendedAfter === attempts ? undefined : refused;
   const notes = [hint === undefined ? undefined : `${id}-hint`, error === undefined ? undefined : `${id}-error`]
     .filter((one) => one !== undefined)
     .join(' ');
   return (
-    <div class="field">
+    <div class="field" onInput={() => setMendedAfter(attempts)}>
       <label for={id}>
         {label} {optional && <span class="optional">(optional)</span>}
       </label>
@@ -55,7 +62,18 @@ export function Field({
 export interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onValue: (value: string) => void;
-  readonly type?: 'text' | 'email' | 'password' | 'url' | 'tel' | 'search' | 'number' | 'date' | 'time' | 'color';
+  readonly type?:
+    | 'text'
+    | 'email'
+    | 'password'
+    | 'url'
+    | 'tel'
+    | 'search'
+    | 'number'
+    | 'date'
+    | 'time'
+    | 'datetime-local'
+    | 'color';
   readonly placeholder?: string;
   readonly autocomplete?: string;
   readonly autofocus?: boolean;

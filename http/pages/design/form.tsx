@@ -5,11 +5,14 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, messageOf } from '../api-error.ts';
 import { Banner, PlanLink } from './feedback.tsx';
+import { Attempts } from './field.tsx';
 import { mergeChanges, same } from './three-way.ts';
 
 export interface FormState<Values> {
   readonly values: Values;
   readonly busy: boolean;
+  /** How often it was sent. */
+  readonly attempts: number;
   /** The error of the form as a whole. */
   readonly problem: string | undefined;
   /** True if the plan does not include it. */
@@ -33,6 +36,7 @@ export function useForm<Values extends object>(
   const [values, setValues] = useState(initial);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(undefined);
+  const [attempts, setAttempts] = useState(0);
   const sending = useRef(false);
   const fieldErrors = failure instanceof ApiError ? errorsByField(failure, refusedAt) : {};
   const used = new Set<string>();
@@ -47,6 +51,7 @@ export function useForm<Values extends object>(
   return {
     values,
     busy,
+    attempts,
     // Read after the fields were drawn, so it has the errors that none of them shows.
     get problem() {
       if (failure === undefined) return undefined;
@@ -75,6 +80,7 @@ export function useForm<Values extends object>(
       } catch (error) {
         setFailure(error);
       } finally {
+        setAttempts((count) => count + 1);
         sending.current = false;
         setBusy(false);
       }
@@ -131,7 +137,7 @@ export function Form<Values>({
           );
       }}
     >
-      {children}
+      <Attempts.Provider value={form.attempts}>{children}</Attempts.Provider>
       <FormProblem form={form} />
       <div class="actions">{actions}</div>
     </form>

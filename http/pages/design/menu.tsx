@@ -3,6 +3,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { Icon } from './icon.tsx';
 
 /** `checked` marks one of several choices, or an item that is switched on and off. */
 export type MenuItem =
@@ -66,22 +67,12 @@ export function Menu({
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!open) return;
-    const all = entriesIn(root.current);
-    const index = all.findIndex((entry) => entry === document.activeElement);
-    const to = {
-      ArrowDown: (index + 1) % all.length,
-      ArrowUp: (index - 1 + all.length) % all.length,
-      Home: 0,
-      End: all.length - 1,
-    }[event.key];
-    if (event.key === 'Escape') close();
-    else if (event.key === 'Tab') return setOpen(false);
-    else if (to !== undefined) all[to]?.focus();
-    else if (event.key.length === 1 && /\S/.test(event.key))
-      all.find((entry) => entry.textContent?.trim().toLowerCase().startsWith(event.key.toLowerCase()))?.focus();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
+    if (event.key === 'Tab') setOpen(false);
+    else if (event.key === 'Escape' || move(event.key, entriesIn(root.current))) {
+      if (event.key === 'Escape') close();
+      event.preventDefault();
+      event.stopPropagation();
+    }
   };
 
   return (
@@ -101,44 +92,64 @@ export function Menu({
       </button>
       {open && (
         <div class={`menu ${align} ${above ? 'above' : ''}`} role="menu" id={id} aria-label={label}>
-          {items.map((item, index) =>
-            item.kind === 'line' ? (
-              <hr key={index} />
-            ) : item.kind === 'link' ? (
-              <a key={index} role="menuitem" href={item.href} onClick={close}>
-                {item.icon}
-                {item.label}
-                {item.hint !== undefined && <span class="hint">{item.hint}</span>}
-              </a>
-            ) : (
-              <button
-                key={index}
-                type="button"
-                role={
-                  item.checked === undefined
-                    ? 'menuitem'
-                    : item.isToggle === true
-                      ? 'menuitemcheckbox'
-                      : 'menuitemradio'
-                }
-                aria-checked={item.checked}
-                class={item.danger === true ? 'danger' : ''}
-                disabled={item.disabled}
-                onClick={() => {
-                  close();
-                  item.run();
-                }}
-              >
-                {item.icon}
-                {item.label}
-                {item.hint !== undefined && <span class="hint">{item.hint}</span>}
-              </button>
-            ),
-          )}
+          {items.map((item, index) => (
+            <Entry key={index} item={item} close={close} />
+          ))}
         </div>
       )}
     </div>
   );
+}
+
+function Entry({ item, close }: { readonly item: MenuItem; readonly close: () => void }): JSX.Element {
+  if (item.kind === 'line') return <hr />;
+  const face = (
+    <>
+      {item.kind !== 'link' && item.checked !== undefined && (
+        <span class="menu-mark">{item.checked && <Icon name="check" size={16} />}</span>
+      )}
+      {item.icon}
+      {item.label}
+      {item.hint !== undefined && <span class="hint">{item.hint}</span>}
+    </>
+  );
+  if (item.kind === 'link')
+    return (
+      <a role="menuitem" href={item.href} onClick={close}>
+        {face}
+      </a>
+    );
+  return (
+    <button
+      type="button"
+      role={item.checked === undefined ? 'menuitem' : item.isToggle === true ? 'menuitemcheckbox' : 'menuitemradio'}
+      aria-checked={item.checked}
+      class={item.danger === true ? 'danger' : ''}
+      disabled={item.disabled}
+      onClick={() => {
+        close();
+        item.run();
+      }}
+    >
+      {face}
+    </button>
+  );
+}
+
+/** Moves the focus by an arrow, Home, End or a letter; false for other keys. */
+function move(key: string, entries: readonly HTMLElement[]): boolean {
+  const index = entries.findIndex((entry) => entry === document.activeElement);
+  const to = {
+    ArrowDown: (index + 1) % entries.length,
+    ArrowUp: (index - 1 + entries.length) % entries.length,
+    Home: 0,
+    End: entries.length - 1,
+  }[key];
+  if (to !== undefined) entries[to]?.focus();
+  else if (key.length === 1 && /\S/.test(key))
+    entries.find((entry) => entry.textContent?.trim().toLowerCase().startsWith(key.toLowerCase()))?.focus();
+  else return false;
+  return true;
 }
 
 function entriesIn(root: HTMLElement | null): readonly HTMLElement[] {

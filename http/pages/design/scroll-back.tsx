@@ -24,6 +24,7 @@ const beyondPx = 900;
 const nearEndPx = 60;
 const nearBeginningPx = 1200;
 
+/** Longer than a screen: its steps share which rows are drawn and where the reader is, and run in one order. */
 export function ScrollBack({ label, keys, guess, render, follow, onBeginning, below }: ScrollBackProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const heights = useRef(new Heights()).current;

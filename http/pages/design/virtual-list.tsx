@@ -1,9 +1,11 @@
 // A list with rows of one height that draws only the visible ones: as fast with ten thousand as with ten. Each row is a
 // list item that knows its position in the whole list. During scrolling, items are redrawn in place, in any order; once
-// it stops, they are put in the order of the rows. The focused row stays drawn wherever it is.
+// it stops, they are put in the order of the rows. The focused row stays drawn wherever it is. The whole list is one tab
+// stop: the arrows, Home, End and the page keys move inside.
 
 import type { ComponentChildren, JSX, Ref, RefObject } from 'preact';
 import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { markStop } from './roving.ts';
 import { type Drawn, Slots, type Wanted } from './slots.ts';
 import { useLatest } from './steady.ts';
 
@@ -25,6 +27,8 @@ interface VirtualListProps {
   /** The rows from `first` to `end`, exclusive, may soon be visible: load what they need. */
   readonly onComing?: (rows: { readonly first: number; readonly end: number }) => void;
   readonly handle?: Ref<VirtualListHandle>;
+  /** The row where the Tab key enters the list, until another one had the focus. */
+  readonly currentKey?: string | undefined;
   /** After the last row. */
   readonly children?: ComponentChildren;
 }
@@ -49,12 +53,20 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
   const { isMoving, moved } = useMovement();
   const { range, see } = useSeenRange(element, props, isMoving);
-  useFocusRow(element, props, see);
+  const focusRow = useFocusRow(element, props, see);
   const drawn = useItems(element, props, { range, isMoving });
+  const focused = useTabStop(element, props, isMoving);
   return (
     <div
       class="virtual"
       ref={element}
+      onFocusIn={({ target }) => focused(target)}
+      onKeyDown={(event) => {
+        const to = rowFor(event, element.current, props);
+        if (to === undefined) return;
+        event.preventDefault();
+        focusRow(to);
+      }}
       onScroll={() => {
         moved();
         see();
@@ -115,7 +127,11 @@ function useSeenRange(
 }
 
 /** Scrolls a row into view and gives it the focus, as soon as it is drawn. */
-function useFocusRow(element: Box, { count, rowHeight, handle }: VirtualListProps, see: () => void): void {
+function useFocusRow(
+  element: Box,
+  { count, rowHeight, handle }: VirtualListProps,
+  see: () => void,
+): VirtualListHandle['focusRow'] {
   const wanted = useRef<number | undefined>(undefined);
   useLayoutEffect(() => {
     const row =
@@ -126,26 +142,78 @@ function useFocusRow(element: Box, { count, rowHeight, handle }: VirtualListProp
     wanted.current = undefined;
     row.querySelector<HTMLElement>('a, button')?.focus({ preventScroll: true });
   });
-  useImperativeHandle(
-    handle ?? null,
-    () => ({
-      focusRow(index) {
-        const box = element.current;
-        if (box === null || index < 0 || index >= count) return;
-        const top = index * rowHeight;
-        if (top < box.scrollTop) box.scrollTop = top;
-        else if (top + rowHeight > box.scrollTop + box.clientHeight) box.scrollTop = top + rowHeight - box.clientHeight;
-        wanted.current = index;
-        see();
-        // If it is drawn, focus it now.
-        const row = box.querySelector<HTMLElement>(`[data-row="${index}"]`);
-        if (row === null) return;
-        wanted.current = undefined;
-        row.querySelector<HTMLElement>('a, button')?.focus({ preventScroll: true });
-      },
-    }),
-    [element, count, rowHeight, see],
-  );
+  const focusRow = useLatest((index: number) => {
+    const box = element.current;
+    if (box === null || index < 0 || index >= count) return;
+    const top = index * rowHeight;
+    if (top < box.scrollTop) box.scrollTop = top;
+    else if (top + rowHeight > box.scrollTop + box.clientHeight) box.scrollTop = top + rowHeight - box.clientHeight;
+    wanted.current = index;
+    see();
+    // If it is drawn, focus it now.
+    const row = box.querySelector<HTMLElement>(`[data-row="${index}"]`);
+    if (row === null) return;
+    wanted.current = undefined;
+    row.querySelector<HTMLElement>('a, button')?.focus({ preventScroll: true });
+  });
+  useImperativeHandle(handle ?? null, () => ({ focusRow }), [focusRow]);
+  return focusRow;
+}
+
+/** Where a key moves the focus from the row that has it. */
+function rowFor(
+  { key, altKey, ctrlKey, metaKey, shiftKey, target }: KeyboardEvent,
+  box: HTMLElement | null,
+  { count, rowHeight }: VirtualListProps,
+): number | undefined {
+  const row = rowOf(target);
+  if (row === undefined || box === null || altKey || ctrlKey || metaKey || shiftKey) return undefined;
+  const page = Math.max(1, Math.floor(box.clientHeight / rowHeight) - 1);
+  const to = {
+    ArrowDown: row + 1,
+    ArrowUp: row - 1,
+    PageDown: row + page,
+    PageUp: row - page,
+    Home: 0,
+    End: count - 1,
+  }[key];
+  return to === undefined ? undefined : Math.min(count - 1, Math.max(0, to));
+}
+
+/** Only one row is reached by the Tab key: the last one that had the focus, the current one, or the first in sight. */
+function useTabStop(
+  element: Box,
+  { currentKey, indexOf, keyOf, rowHeight }: VirtualListProps,
+  isMoving: boolean,
+): (target: EventTarget | null) => void {
+  const lastKey = useRef<string | undefined>(undefined);
+  const mark = useLatest(() => {
+    const box = element.current;
+    if (box === null) return;
+    const rows = [...box.querySelectorAll<HTMLElement>('[data-row]')];
+    const isDrawn = (index: number): boolean => rows.some(({ dataset }) => Number(dataset['row']) === index);
+    const known = [lastKey.current, currentKey].flatMap((key) => (key === undefined ? [] : [indexOf(key)]));
+    const stop = known.find((index) => index >= 0 && isDrawn(index)) ?? Math.ceil(box.scrollTop / rowHeight);
+    markStop(
+      rows,
+      rows.find((row) => Number(row.dataset['row']) === stop),
+    );
+  });
+  useLayoutEffect(() => {
+    if (!isMoving) mark();
+  });
+  return (target) => {
+    const row = rowOf(target);
+    if (row === undefined) return;
+    lastKey.current = keyOf(row);
+    mark();
+  };
+}
+
+/** The index of the row that it is in. */
+export function rowOf(target: EventTarget | null): number | undefined {
+  const row = target instanceof Element ? target.closest<HTMLElement>('[data-row]')?.dataset['row'] : undefined;
+  return row === undefined ? undefined : Number(row);
 }
 
 /** The drawn rows, in the order of their elements. */

@@ -19,15 +19,13 @@ interface Chunk {
 const waitMs = 300;
 const maxQueryChars = 2000;
 
-export function AnswersDialog({
-  question,
-  onChoose,
-  onClose,
-}: {
+export interface AnswersDialogProps {
   readonly question: string;
   readonly onChoose: (text: string) => void;
   readonly onClose: () => void;
-}): JSX.Element {
+}
+
+export function AnswersDialog({ question, onChoose, onClose }: AnswersDialogProps): JSX.Element {
   const [typed, setTyped] = useState(question.slice(0, 300));
   const [asked, setAsked] = useState(typed);
   useEffect(() => {

@@ -3,11 +3,11 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { ownAddress } from '../addresses.ts';
 import { Dialog } from '../design/dialog.tsx';
 import { Icon } from '../design/icon.tsx';
 import type { Attachment } from '../records.ts';
 import { sizeOf } from '../times.ts';
-import { ownAddress } from './uploads.ts';
 
 const pictures = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 /** The suffix of files that the service stores under a name that does not run. */

@@ -8,7 +8,7 @@ import { notify } from '../notices.ts';
 import type { Stop } from '../subscriptions.ts';
 import { draftOf } from './drafts.ts';
 import type { SentFile } from './timeline.ts';
-import { maxFiles, type Upload, upload } from './uploads.ts';
+import { maxFiles, mayHelpToRetry, type Upload, upload } from './uploads.ts';
 
 const kept = new Map<string, ComposedFiles>();
 let count = 0;
@@ -58,7 +58,7 @@ export class ComposedFiles {
       const id = (count += 1);
       this.all.value = [
         ...this.all.peek(),
-        { id, name: file.name === '' ? 'file' : file.name, size: file.size, progress: 0 },
+        { id, name: file.name === '' ? 'file' : file.name, size: file.size, progress: 0, ...pictureOf(file) },
       ];
       this.#begin(id, file);
     }
@@ -67,9 +67,12 @@ export class ComposedFiles {
   retry(id: number): void {
     const known = this.#given.get(id);
     if (known === undefined) return;
+    this.dropPicture(id);
     this.all.value = this.all
       .peek()
-      .map((one) => (one.id === id ? { id, name: one.name, size: one.size, progress: 0 } : one));
+      .map((one) =>
+        one.id === id ? { id, name: one.name, size: one.size, progress: 0, ...pictureOf(known.file) } : one,
+      );
     this.#begin(id, known.file);
   }
 
@@ -77,7 +80,20 @@ export class ComposedFiles {
   remove(id: number): void {
     this.#given.get(id)?.abort.abort();
     this.#given.delete(id);
+    this.dropPicture(id);
     this.all.value = this.all.peek().filter((one) => one.id !== id);
+  }
+
+  /** Its thumbnail cannot be drawn, or is no longer needed. */
+  dropPicture(id: number): void {
+    const picture = this.all.peek().find((one) => one.id === id)?.picture;
+    if (picture === undefined) return;
+    URL.revokeObjectURL(picture);
+    this.all.value = this.all.peek().map((one) => {
+      if (one.id !== id) return one;
+      const { picture: _, ...rest } = one;
+      return rest;
+    });
   }
 
   clear(): void {
@@ -93,7 +109,7 @@ export class ComposedFiles {
         this.#change(id, { progress: 1, file: sent });
       },
       (error: unknown) => {
-        if (!abort.signal.aborted) this.#change(id, { problem: messageOf(error) });
+        if (!abort.signal.aborted) this.#change(id, { problem: messageOf(error), isFinal: !mayHelpToRetry(error) });
       },
     );
   }
@@ -101,4 +117,10 @@ export class ComposedFiles {
   #change(id: number, changes: Partial<Upload>): void {
     this.all.value = this.all.peek().map((one) => (one.id === id ? { ...one, ...changes } : one));
   }
+}
+
+const pictures = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
+
+function pictureOf(file: File): { readonly picture?: string } {
+  return pictures.test(file.type) ? { picture: URL.createObjectURL(file) } : {};
 }

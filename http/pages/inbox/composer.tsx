@@ -2,24 +2,30 @@
 // use-composer.ts, saved replies are in use-slash.ts, and what was sent is followed in outgoing.ts.
 
 import type { JSX } from 'preact';
-import { useId, useLayoutEffect, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button, IconButton } from '../design/button.tsx';
 import { Banner } from '../design/feedback.tsx';
-import { Checkbox } from '../design/field.tsx';
 import { Icon } from '../design/icon.tsx';
+import { Lazy, LazyDialog, type Load } from '../design/lazy.tsx';
 import type { Conversation } from '../records.ts';
-import { AnswersDialog } from './answers-dialog.tsx';
-import { namesOf } from './mail-marks.tsx';
+import type { AnswersDialogProps } from './answers-dialog.tsx';
+import type { Editor } from './mail/editor.ts';
 import { ReplyMenu } from './reply-menu.tsx';
+import { SuggestedAnswers } from './suggested-answers.tsx';
+import { questionIn } from './suggestions.ts';
 import type { Thread } from './threads.ts';
 import { UploadList } from './upload-list.tsx';
 import { type ComposerState, maxChars, useComposer, useComposerCommands } from './use-composer.ts';
 import { useDrop } from './use-drop.ts';
 import { type SlashMenu, useSlash } from './use-slash.ts';
 
+const answersDialog: Load<AnswersDialogProps> = async () => (await import('./answers-dialog.tsx')).AnswersDialog;
+
 /** From here on the room that is left is shown. */
 const nearChars = 9_500;
 const maxFieldPx = 280;
+
+const ticketMail = async () => (await import('./mail/ticket-mail.tsx')).TicketMail;
 
 /** One per conversation: use the conversation's id as key. */
 export function Composer({
@@ -35,7 +41,14 @@ export function Composer({
   const openAnswers = (): void => setAsking(true);
   useComposerCommands(composer, openAnswers);
   const { isNote, closed, uploads } = composer;
-  const takesFiles = !isNote && closed === undefined;
+  // A ticket is answered by an email, which has a composer of its own.
+  const isMail = !isNote && conversation.channel === 'ticket';
+  const editor = useRef<Editor | null>(null);
+  const insert = (chosen: string): void => {
+    if (isMail) editor.current?.insert(chosen);
+    else composer.insert(chosen);
+  };
+  const takesFiles = !isNote && !isMail && closed === undefined;
   const isOver =
     useDrop((files) => {
       if (takesFiles) uploads.add(files);
@@ -53,28 +66,40 @@ export function Composer({
     >
       <Modes composer={composer} channel={conversation.channel} />
       {closed !== undefined && <Banner>{closed}</Banner>}
-      {slash.isOpen && (
+      {conversation.unreachable && !isNote && closed === undefined && (
+        <Banner>The customer has left without an email address, so your answer waits until they come back.</Banner>
+      )}
+      {!isNote && closed === undefined && composer.text.trim() === '' && (
+        <SuggestedAnswers
+          conversation={conversation}
+          question={questionIn(thread.messages.value)}
+          resolve={slash.resolve}
+          onText={insert}
+        />
+      )}
+      {isMail && closed === undefined && (
+        <Lazy load={ticketMail} props={{ conversation, thread, onAnswers: openAnswers, handle: editor }} />
+      )}
+      {!isMail && slash.isOpen && (
         <ReplyMenu id={`${id}-replies`} replies={slash.found} active={slash.active} onChoose={slash.choose} />
       )}
-      <Field composer={composer} slash={slash} menuId={`${id}-replies`} roomId={`${id}-room`} />
-      {!isNote && <UploadList uploads={uploads} />}
-      {takesFiles && conversation.copiedTo.length > 0 && (
-        <div class="inbox-copies" title={conversation.copiedTo.join(', ')}>
-          <Checkbox
-            label={`Also to ${namesOf(conversation.copiedTo)}`}
-            checked={composer.isCopied}
-            onChecked={composer.setCopied}
-          />
-        </div>
+      {!isMail && (
+        <>
+          <Field composer={composer} slash={slash} menuId={`${id}-replies`} roomId={`${id}-room`} />
+          {!isNote && <UploadList uploads={uploads} />}
+          <Tools composer={composer} roomId={`${id}-room`} onAnswers={openAnswers} />
+        </>
       )}
-      <Tools composer={composer} roomId={`${id}-room`} onAnswers={openAnswers} />
       {isAsking && (
-        <AnswersDialog
-          question={lastAsked}
-          onClose={() => setAsking(false)}
-          onChoose={(chosen) => {
-            setAsking(false);
-            composer.insert(chosen);
+        <LazyDialog
+          load={answersDialog}
+          props={{
+            question: lastAsked,
+            onClose: () => setAsking(false),
+            onChoose: (chosen) => {
+              setAsking(false);
+              insert(chosen);
+            },
           }}
         />
       )}
@@ -116,7 +141,7 @@ function Field({ composer, slash, menuId, roomId }: FieldProps): JSX.Element {
   return (
     <textarea
       ref={field}
-      rows={2}
+      rows={1}
       aria-label={isNote ? 'Note' : 'Message'}
       aria-autocomplete="list"
       aria-controls={slash.hasChoices ? menuId : undefined}

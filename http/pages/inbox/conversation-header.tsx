@@ -1,11 +1,11 @@
-// The header of a conversation: the customer, the subject, its state and the actions.
+// The header of a conversation: the customer, its status and the actions.
 
 import type { JSX } from 'preact';
 import { Avatar } from '../design/avatar.tsx';
 import { ButtonLink, IconButton } from '../design/button.tsx';
 import { StatusBadge } from '../design/conversation-status.tsx';
-import { agentName, departmentName } from '../people.ts';
 import type { Conversation } from '../records.ts';
+import { CustomerPresence, lampOf } from './customer-presence.tsx';
 import { customerName, visitorOf } from './customers.ts';
 import { ConversationActions } from './panel/actions.tsx';
 import { unconfirmed } from './panel/changes.ts';
@@ -20,19 +20,18 @@ interface HeaderProps {
 
 export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }: HeaderProps): JSX.Element {
   const name = customerName(conversation);
+  const visitor = visitorOf(conversation.visitorId);
   const about = [
-    conversation.ticketNumber === null ? undefined : `#${conversation.ticketNumber}`,
-    conversation.subject ?? undefined,
-    conversation.assignedAgentId === null ? 'Unassigned' : agentName(conversation.assignedAgentId),
-    conversation.departmentId === null ? undefined : departmentName(conversation.departmentId),
-    conversation.rating === null ? undefined : `rated ${conversation.rating} of 5`,
+    conversation.channel === 'ticket' && visitor?.email !== name ? (visitor?.email ?? undefined) : undefined,
+    visitor?.blockedAt == null ? undefined : 'blocked',
+    unconfirmed.value.has(conversation.id) ? 'saving…' : undefined,
   ].filter((one) => one !== undefined);
   return (
     <header class="inbox-header">
       <a class="button quiet icon-only inbox-back" href={back} aria-label="Back to the list" title="Back to the list">
         ←
       </a>
-      <Avatar name={name} size={36} />
+      <Avatar name={name} size={36} presence={lampOf(conversation)} />
       <div class="inbox-who">
         <h1>
           <span class="truncate" title={name}>
@@ -41,9 +40,13 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
           <Status conversation={conversation} />
         </h1>
         <p class="soft truncate" title={about.join(' · ')}>
+          {conversation.channel === 'chat' && visitor !== undefined && (
+            <>
+              <CustomerPresence conversation={conversation} />
+              {about.length > 0 && ' · '}
+            </>
+          )}
           {about.join(' · ')}
-          {visitorOf(conversation.visitorId)?.blockedAt != null && ' · blocked'}
-          {unconfirmed.value.has(conversation.id) && ' · saving…'}
         </p>
       </div>
       {conversation.channel === 'call' && (

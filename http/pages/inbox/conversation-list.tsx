@@ -6,12 +6,13 @@ import { useCommands } from '../commands.ts';
 import { ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { useLatest } from '../design/steady.ts';
-import { VirtualList, type VirtualListHandle } from '../design/virtual-list.tsx';
+import { rowOf, VirtualList, type VirtualListHandle } from '../design/virtual-list.tsx';
 import { navigate } from '../location.ts';
 import { ConversationRow } from './conversation-row.tsx';
 import { peekConversation } from './conversations.ts';
 import { expectCustomers } from './customers.ts';
-import { type List, listOf, pagers, readOn } from './lists.ts';
+import { addressIn, type List, listOf, pagers, readOn, readRest } from './lists.ts';
+import { endSelecting, isSelected, isSelecting, select, selectTo, toggle } from './selection.ts';
 
 export const rowHeight = 84;
 
@@ -22,29 +23,48 @@ export function ConversationList({
   readonly list: List;
   readonly conversationId: string | undefined;
 }): JSX.Element {
-  const { key, label, source } = list.definition;
+  const { key, label, source, sort } = list.definition;
   const pager = pagers[source];
   const rows = list.rows;
   const handle = useRef<VirtualListHandle>(null);
-  const address = (id: string): string => `/inbox/${key}/${id}`;
   const isUntouched = source !== 'queue' && pager.state.value === 'waiting';
   useEffect(() => {
     if (isUntouched) void pager.next();
   }, [pager, isUntouched]);
+  // Beyond the conversations that are read in the background, an empty list, a filter or another order needs the rest.
+  const needsAll = source === 'queue' && (rows.length === 0 || list !== listOf(key) || sort !== undefined);
+  useEffect(() => (needsAll ? readRest() : undefined), [needsAll]);
 
+  /** Where the open one is, or was before it left the list: the next one is there now. */
+  const leftAt = useRef(-1);
+  const openAt = conversationId === undefined ? -1 : list.indexOf(conversationId);
+  if (conversationId === undefined || openAt >= 0) leftAt.current = openAt;
+
+  useEffect(() => endSelecting, []);
   const move = useLatest((step: 1 | -1) => {
-    const focused =
-      document.activeElement instanceof HTMLElement
-        ? document.activeElement.closest<HTMLElement>('[data-row]')?.dataset['row']
-        : undefined;
+    const focused = rowOf(document.activeElement);
     const open = conversationId === undefined ? -1 : list.indexOf(conversationId);
-    const index = focused === undefined ? (open < 0 ? (step === 1 ? 0 : -1) : open + step) : Number(focused) + step;
-    handle.current?.focusRow(index);
+    const gone = leftAt.current;
+    const from = open >= 0 ? open + step : gone >= 0 ? (step === 1 ? gone : gone - 1) : step === 1 ? 0 : -1;
+    handle.current?.focusRow(focused === undefined ? from : focused + step);
+  });
+  const selectHere = useLatest(() => {
+    const id = list.rows[rowOf(document.activeElement) ?? -1]?.id ?? conversationId;
+    if (id !== undefined && list.indexOf(id) >= 0) toggle(id);
+    else isSelecting.value = true;
   });
   useCommands(
     () => [
       { id: 'list.next', title: 'Next conversation', group: 'List', keys: ['j'], run: () => move(1) },
       { id: 'list.previous', title: 'Previous conversation', group: 'List', keys: ['k'], run: () => move(-1) },
+      {
+        id: 'list.select',
+        title: 'Select conversations',
+        group: 'List',
+        keys: ['x'],
+        words: 'bulk several together',
+        run: selectHere,
+      },
       ...(conversationId === undefined
         ? []
         : [
@@ -53,7 +73,7 @@ export function ConversationList({
               title: 'Back to the list',
               group: 'List',
               keys: ['u'],
-              run: () => navigate(`/inbox/${key}`),
+              run: () => navigate(addressIn(key)),
             },
           ]),
     ],
@@ -67,13 +87,9 @@ export function ConversationList({
   }
   return (
     <div
-      class="inbox-rows"
-      onKeyDown={(event) => {
-        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-        if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-        event.preventDefault();
-        move(step === 1 ? 1 : -1);
-      }}
+      class={isSelecting.value ? 'inbox-rows selecting' : 'inbox-rows'}
+      onKeyDown={(event) => extend(event, list, handle.current)}
+      onClickCapture={(event) => pick(event, list)}
     >
       <VirtualList
         label={label}
@@ -81,16 +97,49 @@ export function ConversationList({
         rowHeight={rowHeight}
         keyOf={(index) => rows[index]?.id ?? ''}
         indexOf={(id) => list.indexOf(id)}
-        render={(id) => <ConversationRow conversationId={id} href={address(id)} isCurrent={id === conversationId} />}
+        render={(id) => (
+          <ConversationRow conversationId={id} href={addressIn(key, id)} isCurrent={id === conversationId} />
+        )}
         onEnd={() => readOn(source)}
         onComing={({ first, end }) => expectCustomers(rows.slice(first, end).map(({ id }) => peekConversation(id)))}
         handle={handle}
+        currentKey={conversationId}
       >
         {pager.state.value === 'reading' && source !== 'queue' && <Loading lines={2} label="Loading more" />}
         {pager.state.value === 'failed' && <Failure error={pager.failure} retry={() => readOn(source)} />}
       </VirtualList>
     </div>
   );
+}
+
+/** Shift with an arrow selects the row and the one it goes to; the space bar selects while there are boxes. */
+function extend(event: KeyboardEvent, list: List, handle: VirtualListHandle | null): void {
+  const row = rowOf(event.target);
+  const id = row === undefined ? undefined : list.rows[row]?.id;
+  if (row === undefined || id === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (event.shiftKey && step !== undefined) {
+    const next = list.rows[row + step]?.id;
+    select(next === undefined ? [id] : [id, next]);
+    handle?.focusRow(row + step);
+  } else if (event.key === ' ' && isSelecting.peek() && event.target instanceof HTMLAnchorElement) toggle(id);
+  else return;
+  event.preventDefault();
+}
+
+/** A click on a row's picture or box selects it; with Shift, everything up to there. */
+function pick(event: MouseEvent, list: List): void {
+  const row = rowOf(event.target);
+  const id = row === undefined ? undefined : list.rows[row]?.id;
+  if (id === undefined || !(event.target instanceof Element)) return;
+  const box = event.target.closest('input');
+  const isRange = event.shiftKey && isSelecting.peek();
+  // A click on a box's label is followed by one on the box.
+  if (box === null && !isRange && event.target.closest('.avatar') === null) return;
+  if (isRange) selectTo(list, id);
+  else toggle(id);
+  if (box === null) event.preventDefault();
+  else box.checked = isSelected(id);
 }
 
 const nothing: Readonly<Record<string, { readonly title: string; readonly text: string }>> = {
@@ -106,8 +155,15 @@ const nothing: Readonly<Record<string, { readonly title: string; readonly text: 
 function Nothing({ list }: { readonly list: List }): JSX.Element {
   const { key, label } = list.definition;
   const hasAny = (listOf('all')?.rows.length ?? 0) > 0;
+  if (list !== listOf(key))
+    return (
+      <Empty icon="filter" title="Nothing matches">
+        <p>No open conversation fits these filters. New ones that do appear here.</p>
+        <ButtonLink href={`/inbox/${key}`}>Show the whole list</ButtonLink>
+      </Empty>
+    );
   const { title, text } = nothing[key] ?? {
-    title: `Nothing in ${label.toLowerCase()}`,
+    title: `Nothing in ${list.definition.viewId === undefined ? label.toLowerCase() : label}`,
     text: 'New conversations appear here automatically.',
   };
   return (

@@ -56,8 +56,8 @@ export function onConversation(notify: Listener): Stop {
   return () => void listeners.delete(notify);
 }
 
-/** Keeps a record; an older one changes nothing. `isTold`: it comes with an event. */
-export function remember(record: Conversation, by: { readonly isTold?: boolean } = {}): Conversation {
+/** Keeps a record; an older one changes nothing. `isFromEvent`: it comes with an event. */
+export function remember(record: Conversation, by: { readonly isFromEvent?: boolean } = {}): Conversation {
   const before = signalOf(record.id).peek();
   const after = before === undefined ? record : newestOf(before, record, by);
   if (before === undefined || !isSame(before, after)) put(after.id, before, after);
@@ -168,7 +168,7 @@ export function startConversations(): Stop {
 
 /** The data of each event, by the AsyncAPI document. */
 function follow({ type, conversationId, data }: LiveEvent): void {
-  if ('conversation' in data) remember((data as { conversation: Conversation }).conversation, { isTold: true });
+  if ('conversation' in data) remember((data as { conversation: Conversation }).conversation, { isFromEvent: true });
   const known = conversationId == null ? undefined : kept.get(conversationId)?.peek();
   if (type === 'message.created') {
     const { message } = data as { message: Message };

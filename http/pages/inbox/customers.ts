@@ -2,7 +2,9 @@
 
 import { effect, type Signal, signal } from '@preact/signals';
 import { call, token } from '../api.ts';
+import { nameOfCustomer } from '../customer-name.ts';
 import { onEvent, onResync } from '../live.ts';
+import { notify } from '../notices.ts';
 import type { Conversation, Visitor } from '../records.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';
 
@@ -69,8 +71,7 @@ export function customerName({ visitorId, channel }: Pick<Conversation, 'visitor
   if (visitorId === null && channel === 'call') return 'A withheld number';
   const visitor = visitorOf(visitorId);
   if (visitor === undefined) return 'Customer';
-  const said = [visitor.name, visitor.email, visitor.phoneE164].find((one) => one !== null && one.trim() !== '');
-  return said ?? `Visitor ${visitor.id.slice(-4)}`;
+  return nameOfCustomer({ ...visitor, phone: visitor.phoneE164, visitorId: visitor.id });
 }
 
 /** Resolves once the customer was read, or after 1.5 s. */
@@ -135,7 +136,7 @@ export function startCustomers(): Stop {
       for (const visitorId of kept.keys()) want(visitorId);
     }),
     // Only visitors that were shown are kept.
-    onEvent(['visitor.online', 'visitor.page_viewed', 'visitor.updated'], ({ data }) => {
+    onEvent(['visitor.online', 'visitor.offline', 'visitor.page_viewed', 'visitor.updated'], ({ data }) => {
       const { visitor } = data as { visitor: Visitor };
       if (kept.has(visitor.id)) rememberVisitor(visitor);
     }),
@@ -144,4 +145,14 @@ export function startCustomers(): Stop {
       timer = undefined;
     },
   ]);
+}
+
+export async function setBlocked({ visitorId }: Pick<Conversation, 'visitorId'>, isBlocked: boolean): Promise<void> {
+  if (visitorId === null) return;
+  const { visitor } = await call<{ visitor: Visitor }>(
+    'POST',
+    `/visitors/${visitorId}/${isBlocked ? 'block' : 'unblock'}`,
+  );
+  rememberVisitor(visitor);
+  notify({ kind: 'done', text: isBlocked ? 'Blocked.' : 'Unblocked.' });
 }

@@ -6,6 +6,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../api-error.ts';
 import { ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
+import { Lazy, type Load } from '../design/lazy.tsx';
 import { useResource } from '../design/resource.ts';
 import { navigate } from '../location.ts';
 import { arePeopleRead, peopleFailure } from '../people.ts';
@@ -13,23 +14,30 @@ import type { Conversation } from '../records.ts';
 import { me } from '../session.ts';
 import { setTitle } from '../title.ts';
 import { Composer } from './composer.tsx';
+import { ConversationFacts } from './conversation-facts.tsx';
 import { ConversationHeader } from './conversation-header.tsx';
 import { ConversationList } from './conversation-list.tsx';
 import { conversationOf, loadConversation } from './conversations.ts';
 import { customerName } from './customers.ts';
+import { ListChips, ListFilter } from './list-filter.tsx';
 import { ListMenu, ListNav } from './list-nav.tsx';
-import { definitions, isReachable, listOf } from './lists.ts';
+import { addressIn, definitions, isReachable, type List, shownListOf } from './lists.ts';
 import { NoteDialogs } from './note-dialogs.tsx';
 import { NoticesMenu } from './notices-menu.tsx';
+import { NoticesOffer } from './notices-offer.tsx';
 import { CustomerPanel } from './panel/customer-panel.tsx';
 import { HandshakeBanner } from './panel/handshake.tsx';
 import { useReading } from './reading.ts';
+import { isSelecting } from './selection.ts';
 import { threadOf } from './threads.ts';
 import { Timeline } from './timeline-view.tsx';
+import { areViewsRead } from './views.ts';
+
+const bulkBar: Load<{ readonly list: List }> = async () => (await import('./panel/bulk-bar.tsx')).BulkBar;
 
 export function Inbox({ params }: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
   const { list: key = 'mine', conversationId } = params;
-  const list = listOf(key);
+  const list = shownListOf(key);
   const [isPanelOpen, setPanelOpen] = useState(() => innerWidth >= 1200);
   useEffect(() => {
     if (params['list'] === undefined) navigate('/inbox/mine', { replace: true });
@@ -38,10 +46,16 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
   // Departments load shortly after the page.
   if (list === undefined && key.startsWith('department-') && !arePeopleRead.value && peopleFailure.value === undefined)
     return <Loading />;
+  const isView = key.startsWith('view-');
+  if (list === undefined && isView && !areViewsRead.value) return <Loading />;
   if (list === undefined) {
     return (
-      <Empty icon="list" title="This list does not exist">
-        <p>Its department may have been deleted, or you are not a member.</p>
+      <Empty icon="list" title={isView ? 'This view does not exist' : 'This list does not exist'}>
+        <p>
+          {isView
+            ? 'It may have been deleted, or it is another agent’s own.'
+            : 'Its department may have been deleted, or you are not a member.'}
+        </p>
         <ButtonLink href={`/inbox/${definitions.value[0]?.key ?? 'mine'}`}>To the inbox</ButtonLink>
       </Empty>
     );
@@ -56,10 +70,19 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
           ) : (
             <h2 class="for-readers">{list.definition.label}</h2>
           )}
-          <ListMenu list={list} />
-          <NoticesMenu />
+          {isSelecting.value ? (
+            <Lazy load={bulkBar} props={{ list }} />
+          ) : (
+            <>
+              <ListMenu list={list} />
+              <ListFilter list={list} />
+              <NoticesMenu />
+            </>
+          )}
         </header>
-        <ConversationList key={key} list={list} conversationId={conversationId} />
+        <NoticesOffer />
+        <ListChips list={list} />
+        <ConversationList key={addressIn(key)} list={list} conversationId={conversationId} />
       </section>
       {conversationId === undefined ? (
         <div class="inbox-nothing">
@@ -73,7 +96,7 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
         <Opened
           key={conversationId}
           conversationId={conversationId}
-          back={`/inbox/${key}`}
+          back={addressIn(key)}
           isPanelOpen={isPanelOpen}
           onPanel={() => setPanelOpen(!isPanelOpen)}
         />
@@ -139,6 +162,7 @@ function ConversationView({
   return (
     <section class="inbox-conversation" aria-label={`Conversation with ${name}`}>
       <ConversationHeader conversation={conversation} back={back} isPanelOpen={isPanelOpen} onPanel={onPanel} />
+      <ConversationFacts conversation={conversation} />
       <HandshakeBanner conversation={conversation} />
       <Timeline conversation={conversation} thread={thread} />
       <Composer key={conversation.id} conversation={conversation} thread={thread} />

@@ -6,7 +6,13 @@ import { Menu, type MenuItem } from '../design/menu.tsx';
 import { countOf } from '../times.ts';
 import { definitions, type List, type ListDefinition, listOf, pagers } from './lists.ts';
 
-const groupNames = { yours: 'Open', channels: 'Channels', departments: 'Departments', over: 'Done' } as const;
+const groupNames = {
+  yours: 'Open',
+  views: 'Views',
+  channels: 'Channels',
+  departments: 'Departments',
+  over: 'Done',
+} as const;
 
 /**
  * Undefined while the count is unknown: open conversations are all loaded, finished ones only as far as the agent
@@ -22,7 +28,7 @@ export function ListNav({ current }: { readonly current: string }): JSX.Element 
   const all = definitions.value;
   return (
     <nav class="inbox-lists" aria-label="Lists">
-      {(['yours', 'channels', 'departments', 'over'] as const).map((group) => {
+      {(['yours', 'views', 'channels', 'departments', 'over'] as const).map((group) => {
         const shown = all.filter((definition) => definition.group === group);
         return shown.length === 0 ? null : (
           <div key={group}>
@@ -32,7 +38,9 @@ export function ListNav({ current }: { readonly current: string }): JSX.Element 
                 <li key={definition.key}>
                   <a href={`/inbox/${definition.key}`} aria-current={definition.key === current ? 'page' : undefined}>
                     <Icon name={definition.icon} size={18} />
-                    <span class="truncate">{definition.label}</span>
+                    <span class="truncate" title={definition.label}>
+                      {definition.label}
+                    </span>
                     <span class="inbox-count">{countIn(definition)}</span>
                   </a>
                 </li>
@@ -60,7 +68,7 @@ export function ListMenu({ list }: { readonly list: List }): JSX.Element {
   return (
     <Menu label={`List: ${list.definition.label}`} class="button quiet inbox-list-menu" align="start" items={items}>
       <Icon name={list.definition.icon} size={18} />
-      {list.definition.label}
+      <span class="truncate">{list.definition.label}</span>
       <Icon name="down" size={16} />
     </Menu>
   );

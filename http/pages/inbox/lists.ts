@@ -1,5 +1,6 @@
-// The lists of the inbox, made of the conversations that are known: a rule says what is in a list, a time orders it. Open
-// and pending conversations are all read, in the background, so that their lists are in order and the counts are right.
+// The lists of the inbox, made of the conversations that are known: a rule says what is in a list, a time orders it. A
+// view is a list, too, and the address narrows and sorts the list that is shown. Open and pending conversations are read
+// in the background, by their last message, so that their lists are in order and the counts are right.
 // Solved and spam are read page by page while scrolling. The socket keeps all of them current.
 
 import { batch, computed, effect, type Signal, signal, untracked } from '@preact/signals';
@@ -9,6 +10,7 @@ import { onceLive, socketOrTimeout } from '../await-socket.ts';
 import type { IconName } from '../design/icon.tsx';
 import { Pager } from '../design/pager.ts';
 import { connection, onResync } from '../live.ts';
+import { match, query } from '../location.ts';
 import { readPage } from '../paging.ts';
 import { departments } from '../people.ts';
 import type { Agent, Conversation } from '../records.ts';
@@ -23,16 +25,24 @@ import {
   onConversation,
   remember,
 } from './conversations.ts';
-import { isUnread } from './merging.ts';
+import { isUnread, waitsForAnyone } from './merging.ts';
+import { type Filter, isIn, narrowingOf, placeIn, type Sort, searchOf } from './narrowing.ts';
 import { SortedRows } from './sorted-rows.ts';
+import { views } from './views.ts';
 
 export interface ListDefinition {
   /** In the address. */
   readonly key: string;
   readonly label: string;
   readonly icon: IconName;
-  readonly group: 'yours' | 'channels' | 'departments' | 'over';
+  readonly group: 'yours' | 'views' | 'channels' | 'departments' | 'over';
   readonly source: Source;
+  /** What a view of the list would filter by. */
+  readonly filter?: Filter;
+  /** `newest` if it is left out. */
+  readonly sort?: Sort;
+  /** It is a view. */
+  readonly viewId?: string;
   holds(conversation: Conversation, agent: Agent): boolean;
 }
 
@@ -41,10 +51,10 @@ type Source = (typeof sources)[number];
 
 const isOpen = ({ status }: Conversation): boolean => status === 'open' || status === 'pending';
 const isOver = ({ status }: Conversation): boolean => status === 'solved' || status === 'closed';
-const inChannel =
-  (channel: Conversation['channel']) =>
-  (one: Conversation): boolean =>
-    isOpen(one) && one.channel === channel;
+const inChannel = (channel: Conversation['channel']): Pick<ListDefinition, 'filter' | 'holds'> => ({
+  filter: { channel },
+  holds: (one) => isOpen(one) && one.channel === channel,
+});
 
 const fixed: readonly ListDefinition[] = [
   {
@@ -53,6 +63,7 @@ const fixed: readonly ListDefinition[] = [
     icon: 'person',
     group: 'yours',
     source: 'queue',
+    filter: { assigneeId: 'me' },
     holds: (one, agent) => isOpen(one) && (one.assignedAgentId === agent.id || one.handshake?.toAgentId === agent.id),
   },
   {
@@ -61,12 +72,13 @@ const fixed: readonly ListDefinition[] = [
     icon: 'inbox',
     group: 'yours',
     source: 'queue',
+    filter: { assigneeId: 'none' },
     holds: (one) => isOpen(one) && one.assignedAgentId === null,
   },
   { key: 'all', label: 'All open', icon: 'list', group: 'yours', source: 'queue', holds: isOpen },
-  { key: 'chats', label: 'Chats', icon: 'chat', group: 'channels', source: 'queue', holds: inChannel('chat') },
-  { key: 'tickets', label: 'Tickets', icon: 'ticket', group: 'channels', source: 'queue', holds: inChannel('ticket') },
-  { key: 'calls', label: 'Calls', icon: 'call', group: 'channels', source: 'queue', holds: inChannel('call') },
+  { key: 'chats', label: 'Chats', icon: 'chat', group: 'channels', source: 'queue', ...inChannel('chat') },
+  { key: 'tickets', label: 'Tickets', icon: 'ticket', group: 'channels', source: 'queue', ...inChannel('ticket') },
+  { key: 'calls', label: 'Calls', icon: 'call', group: 'channels', source: 'queue', ...inChannel('call') },
   { key: 'solved', label: 'Solved', icon: 'check', group: 'over', source: 'solved', holds: isOver },
   {
     key: 'spam',
@@ -103,6 +115,7 @@ export const definitions = computed<readonly ListDefinition[]>(() => {
       icon: 'people',
       group: 'departments',
       source: 'queue',
+      filter: { departmentId: id },
       holds: (one) => isOpen(one) && one.departmentId === id,
     }),
   );
@@ -110,8 +123,23 @@ export const definitions = computed<readonly ListDefinition[]>(() => {
     const channel = channelOf[key];
     return channel === undefined || agent?.role === 'admin' || agent?.channels.includes(channel) === true;
   });
+  const ofViews = views.value.map(
+    ({ id, name, filter, sort }): ListDefinition => ({
+      key: `view-${id}`,
+      label: name,
+      icon: 'filter',
+      group: 'views',
+      source: 'queue',
+      filter,
+      sort,
+      viewId: id,
+      holds: (one, reader) => isOpen(one) && isIn(filter, one, reader),
+    }),
+  );
   return [
-    ...shown.filter(({ group }) => group !== 'over'),
+    ...shown.filter(({ group }) => group === 'yours'),
+    ...ofViews,
+    ...shown.filter(({ group }) => group === 'channels'),
     ...ofDepartments,
     ...shown.filter(({ group }) => group === 'over'),
   ];
@@ -131,12 +159,13 @@ export function isReachable(one: Conversation, agent: Agent): boolean {
 
 export class List {
   readonly definition: ListDefinition;
-  readonly #sorted = new SortedRows();
+  readonly #sorted: SortedRows;
   readonly #changes: Signal<number>;
   #isFollowed = false;
 
   constructor(definition: ListDefinition) {
     this.definition = definition;
+    this.#sorted = new SortedRows({ isOldestFirst: (definition.sort ?? 'newest') !== 'newest' });
     this.#changes = signal(0, {
       watched: () => void (this.#isFollowed = true),
       unwatched: () => {
@@ -161,6 +190,13 @@ export class List {
     return this.#sorted.indexOf(conversationId);
   }
 
+  /** The one below it, or above the last. */
+  neighbourOf(conversationId: string): string | undefined {
+    const index = this.indexOf(conversationId);
+    if (index < 0) return undefined;
+    return (this.#sorted.rows[index + 1] ?? this.#sorted.rows[index - 1])?.id;
+  }
+
   take(conversationId: string, conversation: Conversation | undefined, agent: Agent | undefined): void {
     const isIn =
       conversation !== undefined &&
@@ -180,7 +216,7 @@ export class List {
 
   #placeOf(one: Conversation): string {
     if (this.definition.source === 'solved') return one.solvedAt ?? one.updatedAt;
-    return this.definition.source === 'spam' ? one.createdAt : (one.lastMessageAt ?? one.createdAt);
+    return this.definition.source === 'spam' ? one.createdAt : placeIn(this.definition.sort ?? 'newest', one);
   }
 }
 
@@ -191,6 +227,34 @@ const lists = computed<ReadonlyMap<string, List>>(
 /** Undefined if this agent has no such list. */
 export function listOf(key: string): List | undefined {
   return lists.value.get(key);
+}
+
+const shownKey = computed(() => match.value?.params['list']);
+/** How the address narrows and sorts the list that is shown; empty if it does not. */
+const narrowed = computed(() => searchOf(narrowingOf(query.value)));
+
+/** The list that is shown, if its address narrows or sorts it. Only open conversations are all known. */
+const narrowedList = computed(() => {
+  const whole = definitions.value.find(({ key }) => key === shownKey.value);
+  if (whole === undefined || whole.source !== 'queue' || narrowed.value === '') return undefined;
+  const { filter, sort = whole.sort } = narrowingOf(new URLSearchParams(narrowed.value));
+  return new List({
+    ...whole,
+    ...(sort === undefined ? {} : { sort }),
+    holds: (one, agent) => whole.holds(one, agent) && isIn(filter, one, agent),
+  });
+});
+
+/** The list as its address narrows and sorts it. */
+export function shownListOf(key: string): List | undefined {
+  const list = narrowedList.value;
+  return list?.definition.key === key ? list : listOf(key);
+}
+
+/** The address of the list, or of a conversation in it, narrowed and sorted as it is shown. */
+export function addressIn(key: string, conversationId?: string): string {
+  const search = narrowedList.value?.definition.key === key ? `?${narrowed.value}` : '';
+  return `/inbox/${key}${conversationId === undefined ? '' : `/${conversationId}`}${search}`;
 }
 
 /** At most 500 solved or spam conversations are kept while their list is not shown. */
@@ -218,14 +282,24 @@ function forgetOverSoon(): void {
   });
 }
 
-/** The agent's own conversations with something unread. */
-export const unreadOwn = computed(() => {
-  const mine = lists.value.get('mine')?.rows ?? [];
-  return mine.filter(({ id }) => {
+function among(key: string, isMeant: (conversation: Conversation) => boolean): string[] {
+  return (lists.value.get(key)?.rows ?? []).flatMap(({ id }) => {
     const conversation = conversationOf(id);
-    return conversation !== undefined && isUnread(conversation);
-  }).length;
-});
+    return conversation !== undefined && isMeant(conversation) ? [id] : [];
+  });
+}
+
+/** The agent's own conversations with something unread, and those that wait for anyone. */
+export const waiting = computed(
+  () =>
+    among('mine', (one) => one.assignedAgentId !== null && isUnread(one)).length +
+    among('unassigned', (one) => one.channel !== 'call' && waitsForAnyone(one)).length,
+);
+
+/** Calls that no one has, those that still ring included. */
+export const callsWithoutAgent = computed(() =>
+  among('unassigned', (one) => one.channel === 'call' && waitsForAnyone(one)),
+);
 
 const maxIdleWaitMs = 250;
 
@@ -241,15 +315,15 @@ function idle(): Promise<void> {
 const maxPages = 50;
 
 export const pagers: Readonly<Record<Source, Pager<Conversation>>> = {
-  queue: pagerOf('/conversations/queue', 200),
+  queue: pagerOf('/conversations/queue', 200, { sort: 'activity' }),
   solved: pagerOf('/conversations/recently-closed', 50),
   spam: pagerOf('/conversations/spam', 100),
 };
 
-function pagerOf(path: string, limit: number): Pager<Conversation> {
+function pagerOf(path: string, limit: number, given: Readonly<Record<string, string>> = {}): Pager<Conversation> {
   return new Pager(
     async (cursor, signal) => {
-      const page = await readPage<Conversation>(path, 'conversations', { cursor, signal, limit });
+      const page = await readPage<Conversation>(path, 'conversations', { cursor, signal, limit, query: given });
       // Later pages must not hold up a reader who is scrolling.
       if (cursor !== null) await idle();
       return page;
@@ -298,6 +372,16 @@ export function readOn(source: Source): void {
   else void pagers[source].next();
 }
 
+/** Goes on where the background stopped, page by page, until all that is open is known. */
+export function readRest(): Stop {
+  return effect(() => {
+    if (pagers.queue.state.value !== 'more') return undefined;
+    // Between two pages in the background this holds for less than a turn.
+    const timer = setTimeout(() => readOn('queue'), 0);
+    return () => clearTimeout(timer);
+  });
+}
+
 export function startLists(): Stop {
   return stopAll([
     effect(() => {
@@ -307,11 +391,18 @@ export function startLists(): Stop {
         for (const list of all.values()) list.rebuild(me.peek()?.agent);
       });
     }),
+    effect(() => {
+      void reach.value;
+      const list = narrowedList.value;
+      untracked(() => list?.rebuild(me.peek()?.agent));
+    }),
     onConversation(({ before, after }) => {
       const id = after?.id ?? before?.id;
       if (id === undefined) return;
       batch(() => {
-        for (const list of lists.peek().values()) list.take(id, after, me.peek()?.agent);
+        const agent = me.peek()?.agent;
+        for (const list of lists.peek().values()) list.take(id, after, agent);
+        narrowedList.peek()?.take(id, after, agent);
       });
       if (after !== undefined && !isOpen(after)) forgetOverSoon();
     }),

@@ -7,18 +7,18 @@ import type { Conversation, Message, Read } from '../records.ts';
 const previewChars = 140;
 
 /**
- * Of two records of the same conversation, the newer one, with the newest message and the latest read mark. `isTold`:
+ * Of two records of the same conversation, the newer one, with the newest message and the latest read mark. `isFromEvent`:
  * `come` is from an event. Events arrive in order, so their mark wins if the times are equal.
  */
 export function newestOf(
   known: Conversation,
   come: Conversation,
-  { isTold = false }: { readonly isTold?: boolean } = {},
+  { isFromEvent = false }: { readonly isFromEvent?: boolean } = {},
 ): Conversation {
   const [older, newer] = isNewer(come, known) ? [known, come] : [come, known];
   const spoken = isAfter(older.lastMessageAt, newer.lastMessageAt) ? older : newer;
   const lastCustomerMessageAt = laterOf(older.lastCustomerMessageAt, newer.lastCustomerMessageAt);
-  const agentsReadUpTo = readMarkOf(known, come, isTold);
+  const agentsReadUpTo = readMarkOf(known, come, isFromEvent);
   const updatedAt = laterOf(older.updatedAt, newer.updatedAt) ?? newer.updatedAt;
   const firstResponseAt = newer.firstResponseAt ?? older.firstResponseAt;
   if (
@@ -33,6 +33,9 @@ export function newestOf(
     ...newer,
     lastMessageAt: spoken.lastMessageAt,
     preview: spoken.preview,
+    lastSenderType: spoken.lastSenderType,
+    lastSenderId: spoken.lastSenderId,
+    waitingSince: spoken.waitingSince,
     lastCustomerMessageAt,
     agentsReadUpTo,
     updatedAt,
@@ -41,8 +44,9 @@ export function newestOf(
 }
 
 /** Marking unread moves the mark back and the time of change forward; reading only moves the mark forward. */
-function readMarkOf(known: Conversation, come: Conversation, isTold: boolean): string | null {
-  if (come.updatedAt > known.updatedAt || (isTold && come.updatedAt === known.updatedAt)) return come.agentsReadUpTo;
+function readMarkOf(known: Conversation, come: Conversation, isFromEvent: boolean): string | null {
+  if (come.updatedAt > known.updatedAt || (isFromEvent && come.updatedAt === known.updatedAt))
+    return come.agentsReadUpTo;
   return come.updatedAt === known.updatedAt ? laterOf(known.agentsReadUpTo, come.agentsReadUpTo) : known.agentsReadUpTo;
 }
 
@@ -69,6 +73,9 @@ export function withMessage(conversation: Conversation, message: Message): Conve
     lastCustomerMessageAt,
     lastMessageAt: message.createdAt,
     preview: previewOf(message),
+    lastSenderType: message.senderType,
+    lastSenderId: message.senderId,
+    waitingSince: message.senderType === 'visitor' ? (conversation.waitingSince ?? message.createdAt) : null,
   };
 }
 
@@ -90,6 +97,13 @@ export function previewOf({ body, attachments }: Pick<Message, 'body' | 'attachm
 
 export function isUnread({ lastCustomerMessageAt, agentsReadUpTo }: Conversation): boolean {
   return isAfter(lastCustomerMessageAt, agentsReadUpTo);
+}
+
+/** Whether no one has it and its customer spoke last: it stays so whoever looks at it, until someone answers. */
+export function waitsForAnyone(conversation: Conversation): boolean {
+  const { assignedAgentId, status, channel, lastCustomerMessageAt, lastMessageAt } = conversation;
+  if (assignedAgentId !== null || status !== 'open') return false;
+  return channel === 'call' || (lastCustomerMessageAt !== null && lastCustomerMessageAt === lastMessageAt);
 }
 
 /** Times are ISO 8601 UTC with milliseconds, so they compare as text. Null is before everything. */

@@ -1,8 +1,7 @@
-// A message's text, with links and collapsed quotes; on demand, a mail's formatting, in a sandboxed frame.
+// A message's text, with links and collapsed quotes, or a mail with its formatting, in a sandboxed frame.
 
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { Button } from '../design/button.tsx';
+import { useEffect, useRef } from 'preact/hooks';
 import { piecesOf, splitQuoted } from './quoting.ts';
 
 export function MessageText({ body }: { readonly body: string }): JSX.Element {
@@ -45,30 +44,51 @@ const { trustedTypes } = window as {
 };
 let policy: FramePolicy | undefined;
 
+/** Formatting that says more than the text does: a link or a line break does not. */
+const sayingMore = /<(?:strong|b|em|i|u|s|del|mark|h[1-6]|ul|ol|dl|table|img|blockquote|pre|code|hr)\b/i;
+
+export function isFormatted(html: string): boolean {
+  return sayingMore.test(html);
+}
+
 /**
- * A mail's own formatting. The service sanitises the HTML; in addition, the frame has no scripts, no origin and cannot
- * load anything. This is the only place where text becomes HTML.
+ * A mail with its own formatting, as high as it is. The service sanitises the HTML; in addition, the frame runs no scripts
+ * and loads nothing from elsewhere. It has the page's origin only so that its height can be read. This is the only place
+ * where text becomes HTML.
  */
 export function FormattedMail({ html }: { readonly html: string }): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
   const frame = useRef<HTMLIFrameElement>(null);
   useEffect(() => {
-    if (!isOpen || frame.current === null) return;
+    const element = frame.current;
+    if (element === null) return undefined;
     policy ??= trustedTypes?.createPolicy('formatted-mail', { createHTML: (text) => text }) ?? {
       createHTML: (text) => text,
     };
     const styles = document.querySelector<HTMLLinkElement>('link[rel=stylesheet]')?.href ?? '';
     const theme = document.documentElement.getAttribute('data-theme');
-    frame.current.srcdoc = policy.createHTML(
+    const sizes = new ResizeObserver(() => {
+      const body = element.contentDocument?.body;
+      if (body != null) element.style.height = `${body.scrollHeight}px`;
+    });
+    const loaded = (): void => {
+      const body = element.contentDocument?.body;
+      if (body != null) sizes.observe(body);
+    };
+    element.addEventListener('load', loaded);
+    element.srcdoc = policy.createHTML(
       `<!doctype html><html${theme === 'dark' || theme === 'light' ? ` data-theme="${theme}"` : ''}><head><meta charset="utf-8"><link rel="stylesheet" href="${encodeURI(styles)}"></head><body class="mail-frame">${html}</body></html>`,
     );
-  }, [isOpen, html]);
+    return () => {
+      element.removeEventListener('load', loaded);
+      sizes.disconnect();
+    };
+  }, [html]);
   return (
-    <>
-      <Button small kind="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? 'Hide formatting' : 'Show formatting'}
-      </Button>
-      {isOpen && <iframe class="inbox-mail" title="The email with its original formatting" sandbox="" ref={frame} />}
-    </>
+    <iframe
+      class="inbox-mail"
+      title="The email with its formatting"
+      sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
+      ref={frame}
+    />
   );
 }

@@ -3,7 +3,9 @@
 import type { JSX } from 'preact';
 import { Icon } from '../design/icon.tsx';
 import { Menu } from '../design/menu.tsx';
+import { notifyFailure } from '../notices.ts';
 import { hasSound, isNotifying, permission, setNotifying, setSound } from '../notifications.ts';
+import { canPush, isPushed, setPushed } from '../push.ts';
 
 export function NoticesMenu(): JSX.Element {
   return (
@@ -26,7 +28,19 @@ export function NoticesMenu(): JSX.Element {
               disabled: true,
               run: () => undefined,
             },
+        ...(canPush && permission.value !== 'denied'
+          ? [
+              {
+                label: 'Push while no page is open',
+                checked: isPushed.value,
+                isToggle: true,
+                run: () => void setPushed(!isPushed.peek()).catch(notifyFailure),
+              } as const,
+            ]
+          : []),
         { label: 'Play a sound', checked: hasSound.value, isToggle: true, run: () => setSound(!hasSound.peek()) },
+        { kind: 'line' },
+        { kind: 'link', label: 'What you are notified about', href: '/account' },
       ]}
     >
       <Icon name="bell" size={18} />

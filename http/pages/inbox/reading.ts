@@ -4,6 +4,7 @@
 import { useEffect } from 'preact/hooks';
 import { connection } from '../live.ts';
 import type { Conversation } from '../records.ts';
+import { me } from '../session.ts';
 import { isInUse } from '../visibility.ts';
 import { act, peekConversation } from './conversations.ts';
 import { isUnread } from './merging.ts';
@@ -33,6 +34,11 @@ export function see(conversationId: string): () => void {
   };
 }
 
+/** Only its assignee sees for the customer. */
+function isOthers({ assignedAgentId }: Conversation): boolean {
+  return assignedAgentId !== null && assignedAgentId !== me.peek()?.agent.id;
+}
+
 /** Repeats until all is marked: a message that came during the call is seen as well. */
 export function markRead(conversationId: string): Promise<void> {
   const marking =
@@ -45,7 +51,7 @@ async function markWhileSeen(conversationId: string): Promise<void> {
   try {
     for (let asked: string | null = null; seenId === conversationId; ) {
       const now = peekConversation(conversationId);
-      if (now === undefined || !isUnread(now) || now.lastCustomerMessageAt === asked) return;
+      if (now === undefined || !isUnread(now) || isOthers(now) || now.lastCustomerMessageAt === asked) return;
       asked = now.lastCustomerMessageAt;
       await act(conversationId, 'read');
     }

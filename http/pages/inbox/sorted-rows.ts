@@ -1,4 +1,4 @@
-// Ids sorted by a key, newest first. Adding, moving or removing one takes a binary search.
+// Ids sorted by a key, newest or oldest first. Adding, moving or removing one takes a binary search.
 
 export interface Row {
   readonly id: string;
@@ -9,6 +9,11 @@ export interface Row {
 export class SortedRows {
   readonly #rows: Row[] = [];
   readonly #places = new Map<string, Row>();
+  readonly #isOldestFirst: boolean;
+
+  constructor(options: { readonly isOldestFirst?: boolean } = {}) {
+    this.#isOldestFirst = options.isOldestFirst === true;
+  }
 
   get rows(): readonly Row[] {
     return this.#rows;
@@ -47,13 +52,14 @@ export class SortedRows {
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = this.#rows[middle];
-      if (other !== undefined && isBefore(other, row)) low = middle + 1;
+      if (other !== undefined && this.#isBefore(other, row)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
-}
 
-function isBefore(one: Row, other: Row): boolean {
-  return one.at === other.at ? one.id > other.id : one.at > other.at;
+  #isBefore(one: Row, other: Row): boolean {
+    const [first, second] = this.#isOldestFirst ? [other, one] : [one, other];
+    return first.at === second.at ? first.id > second.id : first.at > second.at;
+  }
 }

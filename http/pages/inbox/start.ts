@@ -2,11 +2,12 @@
 
 import { type Stop, startAll } from '../subscriptions.ts';
 import { startComposedFiles } from './composed-files.ts';
+import { startDrafts } from './mail/mail-drafts.ts';
 import { startOutgoing } from './outgoing.ts';
 import { startSavedReplies } from './saved-replies.ts';
 import { startThreads } from './threads.ts';
 import { startTyping } from './typing.ts';
 
 export function startInbox(): Stop {
-  return startAll([startThreads, startOutgoing, startTyping, startComposedFiles, startSavedReplies]);
+  return startAll([startThreads, startOutgoing, startTyping, startComposedFiles, startSavedReplies, startDrafts]);
 }

@@ -9,12 +9,12 @@ import { Time } from '../design/time.tsx';
 import { isCutOff } from '../live.ts';
 import { agentName, agents } from '../people.ts';
 import type { Conversation, Message, Note } from '../records.ts';
-import { me } from '../session.ts';
+import { keepsMail, me } from '../session.ts';
 import { clockTime, dayHeading, exactTime } from '../times.ts';
 import { Attachments } from './attachments.tsx';
 import { customerName } from './customers.ts';
 import { ForgedMark, MailMarks, namesOf } from './mail-marks.tsx';
-import { FormattedMail, MessageText } from './message-text.tsx';
+import { FormattedMail, isFormatted, MessageText } from './message-text.tsx';
 import { NoteActions } from './note-dialogs.tsx';
 import { discard, retry } from './outgoing.ts';
 import type { Item, Outgoing } from './timeline.ts';
@@ -74,9 +74,12 @@ function Said({
       avatar={<Avatar name={name} url={isTheirs ? null : (sender?.avatarUrl ?? null)} size={28} />}
     >
       {isTheirs && message.mail !== null && <ForgedMark mail={message.mail} />}
-      <MessageText body={message.body} />
+      {message.mail !== null && isFormatted(message.bodyHtml) ? (
+        <FormattedMail html={message.bodyHtml} />
+      ) : (
+        <MessageText body={message.body} />
+      )}
       <Attachments attachments={message.attachments} />
-      {message.threading !== null && <FormattedMail html={message.bodyHtml} />}
       {isTheirs && message.mail !== null && <MailMarks mail={message.mail} conversation={conversation} />}
       {!isTheirs && <Delivery message={message} isLast={isLast} />}
     </Bubble>
@@ -115,7 +118,15 @@ function Bubble({
   );
 }
 
-/** The delivery state: always for mail; for chat only under the last message, whether it was read. */
+/** `to`: of a chat's message, the address that the customer gave. */
+function deliveryWords(status: 'queued' | 'sent', to: string | undefined): string {
+  const toWhom = to === undefined ? '' : ` to ${to}`;
+  if (keepsMail.value)
+    return status === 'queued' ? 'On its way to the outbox' : `Kept in the outbox, not sent${toWhom}`;
+  return status === 'queued' ? `Email${toWhom} on its way` : `Emailed${toWhom}`;
+}
+
+/** The delivery state: always for mail; for chat under mailed messages, and under the last one, whether it was read. */
 function Delivery({ message, isLast }: { readonly message: Message; readonly isLast: boolean }): JSX.Element | null {
   const { deliveryStatus, readAt } = message;
   if (deliveryStatus === 'failed') {
@@ -125,16 +136,16 @@ function Delivery({ message, isLast }: { readonly message: Message; readonly isL
       </p>
     );
   }
-  if (deliveryStatus !== null) {
-    const copiedTo = message.mail?.copiedTo ?? [];
+  if (deliveryStatus !== null && (message.mail?.to === undefined || readAt === null)) {
+    const { copiedTo = [], to } = message.mail ?? {};
     return (
       <p class="inbox-delivery" title={copiedTo.join(', ')}>
-        {deliveryStatus === 'queued' ? 'Email on its way' : 'Emailed'}
+        {deliveryWords(deliveryStatus, to)}
         {copiedTo.length > 0 && `, also to ${namesOf(copiedTo)}`}
       </p>
     );
   }
-  if (!isLast) return null;
+  if (!isLast && deliveryStatus === null) return null;
   return <p class="inbox-delivery">{readAt === null ? 'Sent' : <span title={exactTime(readAt)}>Seen</span>}</p>;
 }
 

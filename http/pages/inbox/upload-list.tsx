@@ -10,9 +10,13 @@ export function UploadList({ uploads }: { readonly uploads: ComposedFiles }): JS
   if (uploads.all.value.length === 0) return null;
   return (
     <ul class="inbox-uploads" aria-label="Files">
-      {uploads.all.value.map(({ id, name, size, progress, problem, file }) => (
+      {uploads.all.value.map(({ id, name, size, progress, problem, isFinal, file, picture }) => (
         <li key={id} class={problem === undefined ? '' : 'bad'}>
-          <Icon name="clip" size={16} />
+          {picture === undefined ? (
+            <Icon name="clip" size={16} />
+          ) : (
+            <img src={picture} alt="" width={40} height={40} onError={() => uploads.dropPicture(id)} />
+          )}
           <span class="truncate">{name}</span>
           {problem === undefined ? (
             <>
@@ -22,9 +26,11 @@ export function UploadList({ uploads }: { readonly uploads: ComposedFiles }): JS
           ) : (
             <>
               <span role="alert">{problem}</span>
-              <Button small onClick={() => uploads.retry(id)}>
-                Try again
-              </Button>
+              {isFinal !== true && (
+                <Button small onClick={() => uploads.retry(id)}>
+                  Try again
+                </Button>
+              )}
             </>
           )}
           <IconButton

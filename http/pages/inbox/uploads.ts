@@ -1,7 +1,9 @@
 // Uploads for a message: requests a link, sends the bytes, and returns the reference for the message. Each reports its
 // progress and can be cancelled or retried.
 
+import { ownAddress } from '../addresses.ts';
 import { call } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import type { SentFile } from './timeline.ts';
 
 export interface Upload {
@@ -11,8 +13,12 @@ export interface Upload {
   /** 0 to 1. */
   readonly progress: number;
   readonly problem?: string;
+  /** Trying again would not help. */
+  readonly isFinal?: boolean;
   /** Once it is uploaded. */
   readonly file?: SentFile;
+  /** The address of its thumbnail, if it is a picture. */
+  readonly picture?: string;
 }
 
 interface UploadOptions {
@@ -24,8 +30,18 @@ interface UploadOptions {
 /** The limit per message. */
 export const maxFiles = 20;
 
+/** This file can never be sent: its message is for a person. */
+class UnsuitableFile extends Error {}
+
+/** Whether the same file may be taken later, as after a lost connection. */
+export function mayHelpToRetry(error: unknown): boolean {
+  if (error instanceof UnsuitableFile) return false;
+  return !(error instanceof ApiError) || error.status < 400 || error.status === 429 || error.status >= 500;
+}
+
 /** Rejects with an error whose message is for a person. */
 export async function upload({ file, onProgress, signal }: UploadOptions): Promise<SentFile> {
+  if (file.size === 0) throw new UnsuitableFile('This file is empty.');
   const contentType = file.type === '' ? 'application/octet-stream' : file.type;
   const { uploadUrl, publicUrl } = await call<{ uploadUrl: string; publicUrl: string }>('POST', '/uploads/presigned', {
     body: { filename: file.name === '' ? 'file' : file.name, contentType, size: file.size },
@@ -33,15 +49,6 @@ export async function upload({ file, onProgress, signal }: UploadOptions): Promi
   });
   await put(ownAddress(uploadUrl), { file, contentType, onProgress, signal });
   return { url: publicUrl, name: file.name, size: file.size };
-}
-
-/**
- * Links contain the service's public address. If it stores files itself, this page's own origin leads there too, and
- * the page's policy allows no other.
- */
-export function ownAddress(url: string): string {
-  const parsed = URL.parse(url, location.origin);
-  return parsed?.pathname.startsWith('/storage/') === true ? parsed.pathname + parsed.search : url;
 }
 
 function put(

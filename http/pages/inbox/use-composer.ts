@@ -80,13 +80,15 @@ export function useComposer({ id: conversationId, channel, status }: Conversatio
     });
   };
 
-  const canSend = text.trim() !== '' && text.length <= maxChars && closed === undefined && (isNote || !isBusy);
+  const hasContent = text.trim() !== '' || (!isNote && arrived.length > 0);
+  const canSend = hasContent && text.length <= maxChars && closed === undefined && (isNote || !isBusy);
   const submit = (): void => {
     if (!canSend) return;
     send({
       conversationId,
       kind: mode,
-      body: text,
+      // The service wants words: a message of files alone has their names.
+      body: text.trim() === '' ? arrived.map(({ name }) => name).join(', ') : text,
       attachments: isNote ? [] : arrived,
       ...(isNote || isCopied ? {} : { copy: false }),
     });

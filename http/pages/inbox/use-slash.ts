@@ -23,13 +23,18 @@ export interface SlashMenu {
   /** The index of the one that Enter inserts. */
   readonly active: number;
   choose(reply: SavedReply): void;
+  /** A reply's text with its placeholders filled in. */
+  resolve(body: string): string;
   /** A letter was typed: a menu that was dismissed may open again. */
   reopen(): void;
   /** Returns whether the menu took the key. */
   press(event: KeyboardEvent): boolean;
 }
 
-export function useSlash(composer: ComposerState, conversation: Conversation): SlashMenu {
+export function useSlash(
+  composer: Pick<ComposerState, 'isNote' | 'text' | 'caret' | 'insert'>,
+  conversation: Pick<Conversation, 'channel' | 'visitorId' | 'subject'>,
+): SlashMenu {
   const [active, setActive] = useState(0);
   const [isDismissed, setDismissed] = useState(false);
   const { channel } = conversation;
@@ -44,15 +49,17 @@ export function useSlash(composer: ComposerState, conversation: Conversation): S
     setActive(0);
   }, [word]);
 
-  const choose = ({ body }: SavedReply): void => {
-    if (slash === undefined) return;
+  const resolve = (body: string): string => {
     const scene = {
       visitor: visitorOf(conversation.visitorId),
       agentName: me.peek()?.agent.name ?? '',
       workspaceName: me.peek()?.workspace.name ?? '',
       subject: channel === 'ticket' ? conversation.subject : null,
     };
-    composer.insert(resolveReply(body, scene), { start: slash.start, end: composer.caret });
+    return resolveReply(body, scene);
+  };
+  const choose = ({ body }: SavedReply): void => {
+    if (slash !== undefined) composer.insert(resolve(body), { start: slash.start, end: composer.caret });
   };
 
   const press = ({ key, ctrlKey, metaKey, shiftKey }: KeyboardEvent): boolean => {
@@ -68,5 +75,14 @@ export function useSlash(composer: ComposerState, conversation: Conversation): S
   };
 
   const hasChoices = found !== undefined && found.length > 0;
-  return { isOpen: slash !== undefined, hasChoices, found, active, choose, reopen: () => setDismissed(false), press };
+  return {
+    isOpen: slash !== undefined,
+    hasChoices,
+    found,
+    active,
+    choose,
+    resolve,
+    reopen: () => setDismissed(false),
+    press,
+  };
 }

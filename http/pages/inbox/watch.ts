@@ -9,11 +9,11 @@ import { playMessage, showOnDesktop } from '../notifications.ts';
 import type { Conversation, Message } from '../records.ts';
 import { me } from '../session.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';
-import { unreadCount } from '../title.ts';
+import { waitingCount } from '../title.ts';
 import { isInUse, isInUseElsewhere } from '../visibility.ts';
 import { conversationOf, isActedOn, loadConversation, onConversation } from './conversations.ts';
 import { customerName, customerRead } from './customers.ts';
-import { isReachable, unreadOwn } from './lists.ts';
+import { isReachable, waiting } from './lists.ts';
 import { previewOf } from './merging.ts';
 
 function concerns(conversation: Conversation): boolean {
@@ -29,10 +29,12 @@ function concerns(conversation: Conversation): boolean {
 async function notifyMessage(message: Message): Promise<void> {
   const conversation = conversationOf(message.conversationId) ?? (await loadConversation(message.conversationId));
   if (isInUse.peek() || !concerns(conversation) || (await isInUseElsewhere())) return;
-  playMessage();
+  const reason = conversation.assignedAgentId === null ? 'queue' : 'own_messages';
+  playMessage(reason);
   // A new customer's name may not be known yet.
   await customerRead(conversation);
   showOnDesktop({
+    reason,
     tag: conversation.id,
     title: customerName(conversation),
     body: previewOf(message),
@@ -50,8 +52,9 @@ async function notifyAssigned(conversation: Conversation): Promise<void> {
     action: { label: 'Open', run: () => navigate(href) },
   });
   if (isInUse.peek() || (await isInUseElsewhere())) return;
-  playMessage();
+  playMessage('offers');
   showOnDesktop({
+    reason: 'offers',
     tag: conversation.id,
     title: customerName(conversation),
     body: 'This conversation is yours now.',
@@ -70,10 +73,10 @@ export function startWatching(): Stop {
         void notifyAssigned(after);
     }),
     () => {
-      unreadCount.value = 0;
+      waitingCount.value = 0;
     },
     effect(() => {
-      unreadCount.value = unreadOwn.value;
+      waitingCount.value = waiting.value;
     }),
     onEvent(['message.created'], ({ data }) => {
       // The data of this event, by the AsyncAPI document.

@@ -16,13 +16,13 @@ const weekdayAndDay = new Intl.DateTimeFormat(undefined, {
   year: 'numeric',
 });
 const monthAndYear = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', month: 'short', year: 'numeric' });
-const hour = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', hour: '2-digit', minute: '2-digit' });
+const hour = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', hour: 'numeric', minute: '2-digit' });
 const dayAndHour = new Intl.DateTimeFormat(undefined, {
   timeZone: 'UTC',
   weekday: 'short',
   day: 'numeric',
   month: 'short',
-  hour: '2-digit',
+  hour: 'numeric',
   minute: '2-digit',
 });
 

@@ -1,11 +1,13 @@
 // The palette's entries: commands, people and conversations in one form, with an action or a link.
 
 import type { Command } from '../commands.ts';
+import { nameOfCustomer } from '../customer-name.ts';
 import type { IconName } from '../design/icon.tsx';
+import { folded } from '../folding.ts';
 import type { Agent, Contact, SearchRow } from '../records.ts';
 import { countOf } from '../times.ts';
 import { rank } from './fuzzy.ts';
-import { nameOfCustomer } from './results.ts';
+import { nameInRow } from './results.ts';
 
 interface EntryLook {
   readonly id: string;
@@ -78,9 +80,15 @@ export function contactEntries(contacts: readonly Contact[]): Entry[] {
   });
 }
 
+/** Whether a word of the name begins with the text, or the whole name does. */
+export function startsWord(name: string, text: string): boolean {
+  if (text === '') return false;
+  return ` ${folded(name)}`.includes(` ${folded(text)}`);
+}
+
 export function conversationEntries(rows: readonly SearchRow[]): Entry[] {
   return rows.map((row) => {
-    const title = row.subject ?? nameOfCustomer({ name: row.visitorName, email: row.visitorEmail });
+    const title = row.subject ?? nameInRow(row);
     return {
       id: `conversation.${row.conversationId}`,
       title,

@@ -18,6 +18,7 @@ import {
   type Entry,
   type EntryGroup,
   searchEntry,
+  startsWord,
 } from './entries.ts';
 import { Marked } from './marked.tsx';
 import { findContacts, findConversations, isSearchable, useSearch } from './results.ts';
@@ -58,14 +59,17 @@ function usePalette({ onClose }: PaletteProps): PaletteState {
   const text = typed.trim();
   const found = useFound(text);
 
+  const contacts: EntryGroup = { title: 'Contacts', entries: contactEntries(found.value?.contacts ?? []) };
+  // Their page is in the settings, which not everyone may open.
+  const mayOpen = ownSections().some(({ slug }) => slug === 'agents');
+  const agents: EntryGroup = { title: 'Agents', entries: agentEntries(text, mayOpen ? joinedAgents.value : []) };
+  // Someone of that name comes before commands that merely contain the letters.
+  const isNamed = ({ entries }: EntryGroup): boolean => entries.some(({ title }) => startsWord(title, text));
+  const people = [contacts, agents];
   const groups: readonly EntryGroup[] = [
+    ...people.filter(isNamed),
     ...commandEntries(text, commands.value),
-    // Their page is in the settings, which not everyone may open.
-    {
-      title: 'Agents',
-      entries: agentEntries(text, ownSections().some(({ slug }) => slug === 'agents') ? joinedAgents.value : []),
-    },
-    { title: 'Contacts', entries: contactEntries(found.value?.contacts ?? []) },
+    ...people.filter((group) => !isNamed(group)),
     { title: 'Conversations', entries: conversationEntries(found.value?.rows ?? []) },
     { title: 'Search', entries: searchEntry(text, found.value?.total) },
   ].filter(({ entries }) => entries.length > 0);

@@ -2,40 +2,28 @@
 // browser is idle, or when one is opened.
 
 import { signal } from '@preact/signals';
-import type { ComponentType, JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
-import { notifyFailure } from '../notices.ts';
+import type { JSX } from 'preact';
+import { LazyDialog, type Load, usePreloaded } from '../design/lazy.tsx';
 
 interface OpenProps {
   readonly onClose: () => void;
 }
 
-const idleMs = 1500;
-const open = signal<ComponentType<OpenProps> | undefined>(undefined);
+const loadPalette: Load<OpenProps> = async () => (await import('./palette-dialog.tsx')).PaletteDialog;
+const loadShortcuts: Load<OpenProps> = async () => (await import('./shortcuts.tsx')).Shortcuts;
 
-const loadPalette = async (): Promise<ComponentType<OpenProps>> => (await import('./palette-dialog.tsx')).PaletteDialog;
+const open = signal<Load<OpenProps> | undefined>(undefined);
 
 export function openPalette(): void {
-  show(loadPalette);
+  open.value = loadPalette;
 }
 
 export function openShortcuts(): void {
-  show(async () => (await import('./shortcuts.tsx')).Shortcuts);
-}
-
-function show(load: () => Promise<ComponentType<OpenProps>>): void {
-  load().then(
-    (loaded) => (open.value = loaded),
-    () => notifyFailure(new Error('This could not be loaded. Reload the page.')),
-  );
+  open.value = loadShortcuts;
 }
 
 export function Palette(): JSX.Element | null {
-  // Keys typed right after the shortcut belong into the palette's field.
-  useEffect(() => {
-    const timer = setTimeout(() => void loadPalette().catch(() => undefined), idleMs);
-    return () => clearTimeout(timer);
-  }, []);
-  const Shown = open.value;
-  return Shown === undefined ? null : <Shown onClose={() => (open.value = undefined)} />;
+  usePreloaded(loadPalette);
+  const load = open.value;
+  return load === undefined ? null : <LazyDialog load={load} props={{ onClose: () => (open.value = undefined) }} />;
 }

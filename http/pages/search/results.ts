@@ -3,6 +3,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api.ts';
+import { nameOfCustomer } from '../customer-name.ts';
 import { useLatest } from '../design/steady.ts';
 import type { Contact, SearchRow } from '../records.ts';
 
@@ -83,11 +84,7 @@ export async function findContacts(search: string, limit: number, signal: AbortS
     .contacts;
 }
 
-/** A customer's display name, also if little is known. */
-export function nameOfCustomer(of: {
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly phone?: string | null;
-}): string {
-  return of.name ?? of.email ?? of.phone ?? 'Unnamed';
+/** The customer of a result, as the inbox calls it. */
+export function nameInRow({ visitorId, visitorName, visitorEmail, visitorPhoneE164 }: SearchRow): string {
+  return nameOfCustomer({ name: visitorName, email: visitorEmail, phone: visitorPhoneE164, visitorId });
 }

@@ -1,6 +1,6 @@
 // Searches everything the agent may see, while typing. The search is in the address, so that going back finds it.
 
-import type { JSX, Ref } from 'preact';
+import type { JSX, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCommands } from '../commands.ts';
 import { Button } from '../design/button.tsx';
@@ -8,6 +8,7 @@ import { StatusBadge } from '../design/conversation-status.tsx';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
 import { SelectField, TextField } from '../design/field.tsx';
 import { Icon } from '../design/icon.tsx';
+import { useRoving } from '../design/roving.ts';
 import { Time } from '../design/time.tsx';
 import { path, query, setQuery } from '../location.ts';
 import type { SearchRow } from '../records.ts';
@@ -18,7 +19,7 @@ import { Marked } from './marked.tsx';
 import {
   findConversations,
   isSearchable,
-  nameOfCustomer,
+  nameInRow,
   type SearchAnswer,
   type SearchFilter,
   type SearchState,
@@ -178,12 +179,13 @@ function Filters({ filter, isFiltered }: { readonly filter: SearchFilter; readon
 interface ResultsProps {
   readonly isAsked: boolean;
   readonly found: SearchState<SearchAnswer>;
-  readonly list: Ref<HTMLUListElement>;
+  readonly list: RefObject<HTMLUListElement | null>;
   readonly text: string;
   readonly isFiltered: boolean;
 }
 
 function Results({ isAsked, found, list, text, isFiltered }: ResultsProps): JSX.Element {
+  const { onFocusIn } = useRoving(list, 'li');
   return (
     <>
       {!isAsked && (
@@ -196,7 +198,13 @@ function Results({ isAsked, found, list, text, isFiltered }: ResultsProps): JSX.
       )}
       {found.value === undefined && found.asking && <Loading lines={6} label="Searching" />}
       {found.value !== undefined && found.value.rows.length > 0 && (
-        <ul class="search-rows" ref={list} aria-label="Conversations found" aria-busy={found.asking}>
+        <ul
+          class="search-rows"
+          ref={list}
+          aria-label="Conversations found"
+          aria-busy={found.asking}
+          onFocusIn={onFocusIn}
+        >
           {found.value.rows.map((row) => (
             <Row key={row.conversationId} row={row} text={text} />
           ))}
@@ -237,7 +245,7 @@ function countedOf({ rows, total }: SearchAnswer): string {
 }
 
 function Row({ row, text }: { readonly row: SearchRow; readonly text: string }): JSX.Element {
-  const name = nameOfCustomer({ name: row.visitorName, email: row.visitorEmail });
+  const name = nameInRow(row);
   const number = row.ticketNumber === null ? '' : `#${row.ticketNumber} `;
   return (
     <li>

@@ -74,7 +74,7 @@ export const sections: readonly SettingsSection[] = [
     group: 'Channels',
     icon: 'ticket',
     role: 'admin',
-    words: 'mail domain dns addresses',
+    words: 'mail smtp server domain dns addresses',
     load: async () => (await import('./email/email.tsx')).Email,
   },
   {

@@ -8,6 +8,7 @@ import { Icon } from '../design/icon.tsx';
 import { Lazy } from '../design/lazy.tsx';
 import { Menu } from '../design/menu.tsx';
 import { navigate } from '../location.ts';
+import { hasRole } from '../session.ts';
 import { ownSections, type SettingsSection, sections } from './sections.ts';
 
 export function Settings({ params }: { readonly params: Readonly<Record<string, string>> }): JSX.Element | null {
@@ -38,18 +39,26 @@ export function Settings({ params }: { readonly params: Readonly<Record<string, 
             ))}
           </ul>
         ))}
+        {hasRole('admin') && (
+          <p>
+            <a href="/welcome">Getting started</a>
+          </p>
+        )}
       </nav>
       <div class="settings-menu">
         <Menu
           label={`Settings: ${section?.title ?? 'choose'}`}
           class="button"
           align="start"
-          items={own.map((one) => ({
-            kind: 'link',
-            label: one.title,
-            icon: <Icon name={one.icon} size={18} />,
-            href: `/settings/${one.slug}`,
-          }))}
+          items={[
+            ...own.map((one) => ({
+              kind: 'link' as const,
+              label: one.title,
+              icon: <Icon name={one.icon} size={18} />,
+              href: `/settings/${one.slug}`,
+            })),
+            ...(hasRole('admin') ? [{ kind: 'link' as const, label: 'Getting started', href: '/welcome' }] : []),
+          ]}
         >
           <Icon name={section?.icon ?? 'settings'} size={18} />
           {section?.title ?? 'Settings'}

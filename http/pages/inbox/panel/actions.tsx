@@ -8,6 +8,7 @@ import { type Command, keysForReading, useCommands } from '../../commands.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Icon } from '../../design/icon.tsx';
+import { LazyDialog, type Load, usePreloaded } from '../../design/lazy.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { useLatest } from '../../design/steady.ts';
 import { navigate } from '../../location.ts';
@@ -15,16 +16,20 @@ import { notify, notifyFailure } from '../../notices.ts';
 import { agentName, departmentName, departments } from '../../people.ts';
 import type { Conversation } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
+import { beginArticle } from '../answer-article.ts';
 import { act, StaleError } from '../conversations.ts';
-import { visitorOf } from '../customers.ts';
+import { setBlocked, visitorOf } from '../customers.ts';
+import { addressIn, shownListOf } from '../lists.ts';
 import { markUnread } from '../reading.ts';
-import { AssignDialog } from './assign-dialog.tsx';
+import { isSelecting } from '../selection.ts';
+import type { ActionDialogProps } from './action-dialog.tsx';
 import { changeStatus, downloadRecord, markSpam, unmarkSpam } from './changes.ts';
-import { BlockDialog, setBlocked, TagsDialog, TranscriptDialog } from './dialogs.tsx';
 import { canTake, mayGiveBack, mayMarkUnread, mayMove, type RequestedStatus, whatHappened } from './rules.ts';
-import { answerOffer } from './standing-offers.ts';
+import { take } from './take.ts';
 
-type Asked = 'assign' | 'department' | 'tags' | 'transcript' | 'block';
+type Asked = ActionDialogProps['asked'];
+
+export const actionDialog: Load<ActionDialogProps> = async () => (await import('./action-dialog.tsx')).ActionDialog;
 
 /** Another agent was faster: what happened, and the conversation's present state. */
 interface Stale {
@@ -32,7 +37,6 @@ interface Stale {
   readonly now: Conversation;
 }
 
-/** `back`: the list it was opened from. */
 function commandOf({ id, title, keys, words, run }: Action): Command {
   return {
     id: `conversation.${id}`,
@@ -49,18 +53,21 @@ export function ConversationActions({
   back,
 }: {
   readonly conversation: Conversation;
+  /** The list it was opened from. */
   readonly back: string;
 }): JSX.Element {
   const [asked, setAsked] = useState<Asked | undefined>(undefined);
   const [stale, setStale] = useState<Stale | undefined>(undefined);
+  usePreloaded(actionDialog);
   const isBlocked = visitorOf(conversation.visitorId)?.blockedAt != null;
   const actions = actionsOf(conversation, { isBlocked, back, ask: setAsked, onStale: setStale });
 
   const makeCommands = useLatest(() => actions.map(commandOf));
   // Only what decides which actions there are: commands that are added again come before those of the page.
   useCommands(
-    () => makeCommands(),
+    () => (isSelecting.value ? [] : makeCommands()),
     [
+      isSelecting.value,
       conversation.id,
       conversation.version,
       conversation.status,
@@ -111,11 +118,7 @@ export function ConversationActions({
       <Menu label="More actions" class="button quiet icon-only small" items={inMenu.flatMap(menuItem)}>
         <Icon name="more" size={18} />
       </Menu>
-      {asked === 'assign' && <AssignDialog conversation={conversation} to="anybody" onClose={close} />}
-      {asked === 'department' && <AssignDialog conversation={conversation} to="department" onClose={close} />}
-      {asked === 'tags' && <TagsDialog conversation={conversation} onClose={close} />}
-      {asked === 'transcript' && <TranscriptDialog conversation={conversation} onClose={close} />}
-      {asked === 'block' && <BlockDialog conversation={conversation} onClose={close} />}
+      {asked !== undefined && <LazyDialog load={actionDialog} props={{ asked, conversation, onClose: close }} />}
       {stale !== undefined && (
         <Confirm
           title="Another agent was faster"
@@ -151,21 +154,27 @@ function isWorkedOn({ status }: Conversation): boolean {
   return status === 'open' || status === 'pending';
 }
 
-function actionsOf(
-  conversation: Conversation,
-  on: {
-    readonly isBlocked: boolean;
-    readonly back: string;
-    readonly ask: (what: Asked) => void;
-    readonly onStale: (stale: Stale) => void;
-  },
-): Action[] {
-  const { status, assignedAgentId, visitorId } = conversation;
+interface Doing {
+  readonly isBlocked: boolean;
+  readonly back: string;
+  readonly ask: (what: Asked) => void;
+  readonly onStale: (stale: Stale) => void;
+}
+
+function actionsOf(conversation: Conversation, on: Doing): Action[] {
+  return [
+    ...assignmentActions(conversation, on),
+    ...statusActions(conversation, on),
+    ...recordActions(conversation, on),
+    ...removalActions(conversation, on),
+  ].filter((action) => action !== false);
+}
+
+function assignmentActions(conversation: Conversation, on: Doing): (Action | false)[] {
   const own = me.value?.agent;
-  const isOpen = isWorkedOn(conversation);
-  const may = (to: RequestedStatus): boolean => mayMove(status, to);
-  const mayTake = own !== undefined && assignedAgentId !== own.id && canTake(own, conversation.channel);
-  const offered: (Action | false)[] = [
+  const { assignedAgentId, channel } = conversation;
+  const mayTake = own !== undefined && assignedAgentId !== own.id && canTake(own, channel);
+  return [
     { id: 'assign', title: 'Assign', keys: 'a', words: 'offer hand over transfer agent', run: () => on.ask('assign') },
     mayTake && {
       id: 'take',
@@ -189,13 +198,21 @@ function actionsOf(
       words: 'team group',
       run: () => on.ask('department'),
     },
+  ];
+}
+
+function statusActions(conversation: Conversation, on: Doing): (Action | false)[] {
+  const { status } = conversation;
+  const isOpen = isWorkedOn(conversation);
+  const may = (to: RequestedStatus): boolean => mayMove(status, to);
+  return [
     isOpen &&
       may('solved') && {
         id: 'solve',
         title: 'Solve',
         keys: 'e',
         words: 'done close resolve',
-        run: () => void changeStatus(conversation, 'solved'),
+        run: () => solve(conversation, on.back),
       },
     !isOpen &&
       status !== 'spam' &&
@@ -217,8 +234,15 @@ function actionsOf(
       id: 'pending',
       title: 'Wait for the customer',
       keys: 'w',
-      words: 'pending snooze',
+      words: 'pending',
       run: () => void changeStatus(conversation, 'pending'),
+    },
+    isOpen && {
+      id: 'snooze',
+      title: 'Snooze',
+      keys: 'h',
+      words: 'later tomorrow remind pending',
+      run: () => on.ask('snooze'),
     },
     status === 'pending' && {
       id: 'open',
@@ -227,13 +251,18 @@ function actionsOf(
       words: 'open pending',
       run: () => void changeStatus(conversation, 'open'),
     },
-    mayMarkUnread(own, conversation) && {
+    mayMarkUnread(me.value?.agent, conversation) && {
       id: 'unread',
       title: 'Mark as unread',
       keys: 'shift+u',
       words: 'read later',
       run: () => void leaveUnread(conversation, on.back),
     },
+  ];
+}
+
+function recordActions(conversation: Conversation, on: Doing): (Action | false)[] {
+  return [
     { id: 'tags', title: 'Change tags', keys: 't', words: 'label', begins: true, run: () => on.ask('tags') },
     { id: 'transcript', title: 'Email a transcript', words: 'email send copy', run: () => on.ask('transcript') },
     {
@@ -242,6 +271,18 @@ function actionsOf(
       words: 'export json record',
       run: () => void downloadRecord(conversation).catch(notifyFailure),
     },
+    hasRole('admin') && {
+      id: 'article',
+      title: 'Make an article of it',
+      words: 'knowledge base answer write',
+      run: () => beginArticle(conversation),
+    },
+  ];
+}
+
+function removalActions(conversation: Conversation, on: Doing): (Action | false)[] {
+  const { status, visitorId } = conversation;
+  return [
     status !== 'spam' && {
       id: 'spam',
       title: 'Mark as spam',
@@ -274,7 +315,6 @@ function actionsOf(
         run: () => void setBlocked(conversation, false).catch(notifyFailure),
       },
   ];
-  return offered.filter((action): action is Action => action !== false);
 }
 
 function menuItem({ title, keys, isDanger = false, begins = false, run }: Action): MenuItem[] {
@@ -289,7 +329,7 @@ function menuItem({ title, keys, isDanger = false, begins = false, run }: Action
 
 async function takeOrAsk(conversation: Conversation, onStale: (stale: Stale) => void): Promise<void> {
   try {
-    await take(conversation);
+    await takeAndSay(conversation);
   } catch (error) {
     if (error instanceof StaleError) onStale(staleOf(conversation, error));
     else
@@ -304,37 +344,28 @@ async function takeOrAsk(conversation: Conversation, onStale: (stale: Stale) => 
 /** Rejects as `take` does, after showing what happened. */
 async function takeAgain(conversation: Conversation, onStale: (stale: Stale) => void): Promise<void> {
   try {
-    await take(conversation);
+    await takeAndSay(conversation);
   } catch (error) {
     if (error instanceof StaleError) onStale(staleOf(conversation, error));
     throw error;
   }
 }
 
+async function takeAndSay(conversation: Conversation): Promise<void> {
+  if (await take(conversation)) notify({ kind: 'done', text: 'It is assigned to you.' });
+}
+
 function staleOf(seen: Conversation, { was, now }: StaleError): Stale {
   return { text: whatHappened(was ?? seen, now, { agent: agentName, department: departmentName }), now };
 }
 
-/**
- * An unassigned conversation, or for those who may, another agent's, is taken at once; other agents offer it to
- * themselves and accept.
- */
-async function take(conversation: Conversation): Promise<void> {
-  const own = me.peek()?.agent;
-  if (own === undefined) return;
-  const isSenior = hasRole('supervisor');
-  if (conversation.assignedAgentId === null && conversation.status !== 'spam' && conversation.status !== 'closed') {
-    await act(conversation.id, 'take', { expectedVersion: conversation.version });
-    notify({ kind: 'done', text: 'It is assigned to you.' });
-    return;
-  }
-  const { conversation: taken } = await act(conversation.id, 'assign-to-agent', {
-    agentId: own.id,
-    expectedVersion: conversation.version,
-    ...(isSenior ? { force: true } : {}),
-  });
-  if (!isSenior && taken.handshake?.toAgentId === own.id && !(await answerOffer(taken, 'accept'))) return;
-  notify({ kind: 'done', text: 'It is assigned to you.' });
+/** Solves it and opens the next one of the list, if there is one. */
+function solve(conversation: Conversation, back: string): void {
+  const key = /^\/inbox\/([^/?]+)/.exec(back)?.[1] ?? '';
+  const next = shownListOf(key)?.neighbourOf(conversation.id);
+  const here = addressIn(key, conversation.id);
+  void changeStatus(conversation, 'solved', { returnTo: () => navigate(here) });
+  if (next !== undefined) navigate(addressIn(key, next));
 }
 
 /** Leaves the conversation, since an open one would be marked as read again. */

@@ -11,7 +11,7 @@ import { TextField } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { presenceOf } from '../../people.ts';
 import { hasRole } from '../../session.ts';
-import { type Assign, type AssignProps, idOf, nameOf, type Target, useAssign } from './use-assign.ts';
+import { type AssignProps, idOf, nameOf, type Target, type Targets, useAssign } from './use-assign.ts';
 
 export function AssignDialog(props: AssignProps): JSX.Element {
   const { to, onClose } = props;
@@ -26,7 +26,11 @@ export function AssignDialog(props: AssignProps): JSX.Element {
           void assign.send(false);
         }}
       >
-        <Targets assign={assign} to={to} />
+        <TargetList
+          targets={assign}
+          label={to === 'department' ? 'Find a department' : 'Find a colleague or a department'}
+          nothing={to === 'department' ? 'There is no other department.' : 'No one else can take it.'}
+        />
         {chosen?.kind === 'agent' && (
           <TextField label="Note for them" optional maxLength={1000} value={assign.note} onValue={assign.setNote} />
         )}
@@ -59,8 +63,17 @@ function sendLabel(chosen: Target | undefined, isAgain: boolean): string {
 }
 
 /** A field with the list of those that fit. The arrows choose, Enter sends the form. */
-function Targets({ assign, to }: { readonly assign: Assign; readonly to: AssignProps['to'] }): JSX.Element {
-  const { typed, targets, chosen } = assign;
+export function TargetList({
+  targets: list,
+  label,
+  nothing,
+}: {
+  readonly targets: Targets;
+  readonly label: string;
+  /** Said if there is no one to choose. */
+  readonly nothing: string;
+}): JSX.Element {
+  const { typed, targets, chosen } = list;
   const id = useId();
   const chosenId = chosen === undefined ? undefined : `${id}-${idOf(chosen)}`;
   useEffect(() => {
@@ -71,7 +84,7 @@ function Targets({ assign, to }: { readonly assign: Assign; readonly to: AssignP
       <input
         class="input"
         role="combobox"
-        aria-label={to === 'department' ? 'Find a department' : 'Find a colleague or a department'}
+        aria-label={label}
         aria-expanded="true"
         aria-controls={id}
         aria-autocomplete="list"
@@ -81,8 +94,8 @@ function Targets({ assign, to }: { readonly assign: Assign; readonly to: AssignP
         spellcheck={false}
         autofocus
         value={typed}
-        onInput={(event) => assign.type(event.currentTarget.value)}
-        onKeyDown={(event) => pressKey(event, assign)}
+        onInput={(event) => list.type(event.currentTarget.value)}
+        onKeyDown={(event) => pressKey(event, list)}
       />
       <div class="assign-list" role="listbox" id={id} aria-label="Who can take it">
         {targets.map((target) => (
@@ -91,27 +104,23 @@ function Targets({ assign, to }: { readonly assign: Assign; readonly to: AssignP
             id={`${id}-${idOf(target)}`}
             target={target}
             isChosen={target === chosen}
-            onChoose={() => assign.choose(target)}
+            onChoose={() => list.choose(target)}
           />
         ))}
       </div>
       {targets.length === 0 && (
         <p class="soft" role="status">
-          {typed.trim() !== ''
-            ? 'No one with that name can take it.'
-            : to === 'department'
-              ? 'There is no other department.'
-              : 'No one else can take it.'}
+          {typed.trim() === '' ? nothing : 'No one with that name can take it.'}
         </p>
       )}
     </div>
   );
 }
 
-function pressKey(event: KeyboardEvent, assign: Assign): void {
-  if ((event.key !== 'ArrowDown' && event.key !== 'ArrowUp') || assign.targets.length === 0) return;
+function pressKey(event: KeyboardEvent, list: Targets): void {
+  if ((event.key !== 'ArrowDown' && event.key !== 'ArrowUp') || list.targets.length === 0) return;
   event.preventDefault();
-  assign.step(event.key === 'ArrowDown' ? 1 : -1);
+  list.step(event.key === 'ArrowDown' ? 1 : -1);
 }
 
 function Row({

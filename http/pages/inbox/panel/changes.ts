@@ -32,10 +32,23 @@ function count(conversationId: string, step: 1 | -1): void {
 
 /** Resolves to the service's record, or undefined if it refused; `retry` is offered in the notice. */
 async function change(
-  { id }: Pick<Conversation, 'id'>,
-  { path, body, method = 'POST', shown }: Change,
+  conversation: Pick<Conversation, 'id'>,
+  what: Change,
   retry: () => void,
 ): Promise<Conversation | undefined> {
+  try {
+    return await attempt(conversation, what);
+  } catch (error) {
+    notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: retry } });
+    return undefined;
+  }
+}
+
+/** Rejects as `act` does, after reverting what was shown. */
+async function attempt(
+  { id }: Pick<Conversation, 'id'>,
+  { path, body, method = 'POST', shown }: Change,
+): Promise<Conversation> {
   // Messages may have arrived since the button was drawn.
   const before = peekConversation(id);
   if (before !== undefined) remember({ ...before, ...shown });
@@ -52,8 +65,7 @@ async function change(
         ...(shown.tags === undefined ? {} : { tags: before.tags }),
       });
     void loadConversation(id).catch(() => undefined);
-    notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: retry } });
-    return undefined;
+    throw error;
   } finally {
     count(id, -1);
   }
@@ -66,36 +78,49 @@ const told: Readonly<Record<RequestedStatus, string>> = {
   spam: 'Marked as spam.',
 };
 
-export async function changeStatus(conversation: Conversation, status: RequestedStatus): Promise<void> {
+/** `returnTo`: leads back to it when it is undone. */
+export async function changeStatus(
+  conversation: Conversation,
+  status: RequestedStatus,
+  { returnTo }: { readonly returnTo?: () => void } = {},
+): Promise<void> {
   const before = conversation.status;
-  const changed = await change(
-    conversation,
-    { path: 'status', body: { status }, shown: { status } },
-    () => void changeStatus(conversation, status),
-  );
+  const changed = await change(conversation, toStatus(status), () => void changeStatus(conversation, status));
   if (changed === undefined) return;
+  const takeBack = (): void => {
+    returnTo?.();
+    void undo(changed, before);
+  };
   const canUndo = status === 'solved' || status === 'spam';
   notify({
     kind: 'done',
     text: told[status],
-    ...(canUndo && before !== 'closed' ? { action: { label: 'Undo', run: () => void undo(changed, before) } } : {}),
+    ...(canUndo && before !== 'closed' ? { action: { label: 'Undo', run: takeBack } } : {}),
   });
 }
 
-/** From solved and spam, every way back leads through open. */
 async function undo(conversation: Conversation, to: Conversation['status']): Promise<void> {
-  const again = (): void => void undo(conversation, to);
-  const opened = await change(
-    conversation,
-    { path: 'status', body: { status: 'open' }, shown: { status: 'open' } },
-    again,
-  );
-  if (opened !== undefined && to === 'pending')
-    await change(
-      opened,
-      { path: 'status', body: { status: 'pending' }, shown: { status: 'pending' } },
-      () => void changeStatus(opened, 'pending'),
-    );
+  try {
+    await restore(conversation, to);
+  } catch (error) {
+    const again = (): void => void undo(conversation, to);
+    notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: again } });
+  }
+}
+
+const toStatus = (status: RequestedStatus): Change => ({ path: 'status', body: { status }, shown: { status } });
+
+/** Without notices; rejects as `act` does. */
+export function moveTo(conversation: Conversation, status: RequestedStatus): Promise<Conversation> {
+  return status === 'spam'
+    ? attempt(conversation, { path: 'spam', shown: { status } })
+    : attempt(conversation, toStatus(status));
+}
+
+/** Back to the status before it was solved or spam: every way leads through open. Rejects as `act` does. */
+export async function restore({ id }: Pick<Conversation, 'id'>, to: Conversation['status']): Promise<void> {
+  if (peekConversation(id)?.status !== 'open') await attempt({ id }, toStatus('open'));
+  if (to === 'pending') await attempt({ id }, toStatus('pending'));
 }
 
 export async function markSpam(conversation: Conversation): Promise<void> {
@@ -118,16 +143,23 @@ export async function unmarkSpam(conversation: Conversation): Promise<void> {
 }
 
 /** Applies only the reader's additions and removals, so that changes of others stay. */
-export async function setTags(
-  { id }: Pick<Conversation, 'id'>,
-  { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] },
-): Promise<void> {
+export async function setTags({ id }: Pick<Conversation, 'id'>, { from, to }: TagChange): Promise<void> {
+  await change({ id }, toTags({ id }, { from, to }), () => void setTags({ id }, { from, to }));
+}
+
+interface TagChange {
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+}
+
+function toTags({ id }: Pick<Conversation, 'id'>, { from, to }: TagChange): Change {
   const tags = mergedTags(peekConversation(id)?.tags ?? from, { from, to });
-  await change(
-    { id },
-    { path: 'tags', method: 'PUT', body: { tags }, shown: { tags } },
-    () => void setTags({ id }, { from, to }),
-  );
+  return { path: 'tags', method: 'PUT', body: { tags }, shown: { tags } };
+}
+
+/** Without a notice; rejects as `act` does. */
+export function putTags(conversation: Pick<Conversation, 'id'>, tags: TagChange): Promise<Conversation> {
+  return attempt(conversation, toTags(conversation, tags));
 }
 
 /** The complete record as a file. */

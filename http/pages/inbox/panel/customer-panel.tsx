@@ -3,23 +3,28 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api.ts';
-import { ContactDialog } from '../../contacts/contact-dialog.tsx';
+import type { ContactDialogProps } from '../../contacts/contact-dialog.tsx';
 import { readableValue } from '../../contacts/custom-fields.ts';
 import { History } from '../../contacts/history.tsx';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
 import { Badge, Failure, Loading } from '../../design/feedback.tsx';
+import { LazyDialog, type Load } from '../../design/lazy.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { onEvent, onResync } from '../../live.ts';
 import { notifyFailure } from '../../notices.ts';
 import type { Contact, Conversation, GoalCompletion, HistoryItem, Visitor } from '../../records.ts';
+import { me } from '../../session.ts';
 import { amountOf, countOf, timeInSentence } from '../../times.ts';
-import { customerName, visitorOf } from '../customers.ts';
-import { setBlocked } from './dialogs.tsx';
+import { lampOf } from '../customer-presence.tsx';
+import { customerName, setBlocked, visitorOf } from '../customers.ts';
 import { Section } from './section.tsx';
 import { Shop } from './shop.tsx';
 import { browserOf, pageAddress, placeOf } from './visitor-facts.ts';
+
+const contactDialog: Load<ContactDialogProps> = async () =>
+  (await import('../../contacts/contact-dialog.tsx')).ContactDialog;
 
 interface Known {
   /** For a customer who gave an email or a number. */
@@ -78,7 +83,7 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
   return (
     <aside class="side-panel" aria-label="Customer">
       <div class="side-who">
-        <Avatar name={name} size={40} />
+        <Avatar name={name} size={40} presence={lampOf(conversation)} />
         <div class="side-who-name">
           <h2 title={name}>{name}</h2>
           {contact?.company != null && <p class="soft">{contact.company}</p>}
@@ -123,16 +128,19 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
         )}
       </Section>
       {visitorId !== null && <Goals key={`goals ${visitorId}`} visitorId={visitorId} />}
-      {visitorId !== null && (
+      {visitorId !== null && me.value?.providers.shop != null && (
         <Section name="shop" title="Shop">
           <Shop key={visitorId} visitorId={visitorId} hasEmail={visitor?.email != null} />
         </Section>
       )}
       {editing && contact !== undefined && (
-        <ContactDialog
-          contact={contact}
-          onChanged={(changed) => known.value !== undefined && known.set({ ...known.value, contact: changed })}
-          onClose={() => setEditing(false)}
+        <LazyDialog
+          load={contactDialog}
+          props={{
+            contact,
+            onChanged: (changed) => known.value !== undefined && known.set({ ...known.value, contact: changed }),
+            onClose: () => setEditing(false),
+          }}
         />
       )}
     </aside>
@@ -184,9 +192,12 @@ function Facts({
         </a>
       ),
     ],
-    ['Last seen', lastSeenAt === undefined ? undefined : <Time at={lastSeenAt} />],
+    [
+      'Last seen',
+      visitor?.isOnline === true ? 'Here now' : lastSeenAt === undefined ? undefined : <Time at={lastSeenAt} />,
+    ],
     ['First seen', firstSeenAt === undefined ? undefined : <Time at={firstSeenAt} />],
-    ['Visits', visitor === undefined ? undefined : countOf(visitor.visitCount)],
+    ['Visits', visitor === undefined || visitor.visitCount === 0 ? undefined : countOf(visitor.visitCount)],
     ['Browser', browserOf(visitor?.userAgent ?? null)],
     ['Location', visitor === undefined ? undefined : placeOf(visitor)],
     ['IP address', visitor?.ip ?? undefined],

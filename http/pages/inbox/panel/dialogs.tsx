@@ -9,9 +9,9 @@ import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { Tags } from '../../design/tags.tsx';
 import { notify } from '../../notices.ts';
-import type { Conversation, Visitor } from '../../records.ts';
-import { hasRole, me } from '../../session.ts';
-import { customerName, rememberVisitor, visitorOf } from '../customers.ts';
+import type { Conversation } from '../../records.ts';
+import { hasRole, keepsMail, me } from '../../session.ts';
+import { customerName, setBlocked, visitorOf } from '../customers.ts';
 import { setTags } from './changes.ts';
 import { keepTags, knownTags } from './known-tags.ts';
 
@@ -22,47 +22,62 @@ interface DialogOf {
 
 export function TagsDialog({ conversation, onClose }: DialogOf): JSX.Element {
   const [from] = useState<readonly string[]>(conversation.tags);
+  return (
+    <Dialog title="Tags" onClose={onClose}>
+      <TagsForm from={from} onSave={(to) => void setTags(conversation, { from, to })} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+interface TagsFormProps {
+  readonly from: readonly string[];
+  readonly hint?: string;
+  /** Called if they are others now. */
+  readonly onSave: (to: readonly string[]) => void;
+  readonly onClose: () => void;
+}
+
+export function TagsForm({ from, hint, onSave, onClose }: TagsFormProps): JSX.Element {
   const [tags, setChosen] = useState<readonly string[]>(from);
   const [known] = useState(knownTags);
   const save = (): void => {
     onClose();
     if (tags.join('\n') === from.join('\n')) return;
     keepTags(tags);
-    void setTags(conversation, { from, to: tags });
+    onSave(tags);
   };
   const unused = known.filter((tag) => !tags.includes(tag)).slice(0, 12);
   return (
-    <Dialog title="Tags" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
-      >
-        <Tags label="Tags" autofocus tags={tags} onTags={setChosen} known={known} />
-        {unused.length > 0 && (
-          <div class="stack">
-            <h3>Used before</h3>
-            <div class="row">
-              {unused.map((tag) => (
-                <Button key={tag} small icon="plus" aria-label={`Add ${tag}`} onClick={() => setChosen([...tags, tag])}>
-                  {tag}
-                </Button>
-              ))}
-            </div>
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      {hint !== undefined && <p class="soft">{hint}</p>}
+      <Tags label="Tags" autofocus tags={tags} onTags={setChosen} known={known} />
+      {unused.length > 0 && (
+        <div class="stack">
+          <h3>Used before</h3>
+          <div class="row">
+            {unused.map((tag) => (
+              <Button key={tag} small icon="plus" aria-label={`Add ${tag}`} onClick={() => setChosen([...tags, tag])}>
+                {tag}
+              </Button>
+            ))}
           </div>
-        )}
-        <div class="actions">
-          <Button type="submit" kind="primary">
-            Save
-          </Button>
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
         </div>
-      </form>
-    </Dialog>
+      )}
+      <div class="actions">
+        <Button type="submit" kind="primary">
+          Save
+        </Button>
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+      </div>
+    </form>
   );
 }
 
@@ -74,7 +89,12 @@ export function TranscriptDialog({ conversation, onClose }: DialogOf): JSX.Eleme
     },
     async ({ to, subject }) => {
       await call('POST', `/conversations/${conversation.id}/email-transcript`, { body: { to: to.trim(), subject } });
-      notify({ kind: 'done', text: `The transcript is on its way to ${to.trim()}.` });
+      notify({
+        kind: 'done',
+        text: keepsMail.peek()
+          ? 'This server does not send mail yet. The transcript is kept in its outbox.'
+          : `The transcript is on its way to ${to.trim()}.`,
+      });
       onClose();
     },
   );
@@ -131,14 +151,4 @@ export function BlockDialog({ conversation, onClose }: DialogOf): JSX.Element {
       <p>From now on they cannot write to you or see your answers, until you unblock them. Past messages are kept.</p>
     </Confirm>
   );
-}
-
-export async function setBlocked({ visitorId }: Pick<Conversation, 'visitorId'>, isBlocked: boolean): Promise<void> {
-  if (visitorId === null) return;
-  const { visitor } = await call<{ visitor: Visitor }>(
-    'POST',
-    `/visitors/${visitorId}/${isBlocked ? 'block' : 'unblock'}`,
-  );
-  rememberVisitor(visitor);
-  notify({ kind: 'done', text: isBlocked ? 'Blocked.' : 'Unblocked.' });
 }

@@ -24,74 +24,25 @@ export function HandshakeBanner({ conversation }: { readonly conversation: Conve
   );
 }
 
-function Offered({
-  conversation,
-  handshake,
-}: {
+interface OfferProps {
   readonly conversation: Conversation;
   readonly handshake: Handshake;
-}): JSX.Element {
+}
+
+function Offered({ conversation, handshake }: OfferProps): JSX.Element {
   const ownId = me.value?.agent.id;
   const isMine = handshake.toAgentId === ownId;
   const mayCancel = handshake.initiatedByAgentId === ownId || hasRole('supervisor');
   const busy = answering.value.get(conversation.id);
-  const by = handshake.initiatedByAgentId === ownId ? 'You' : agentName(handshake.initiatedByAgentId);
 
-  const settle = useLatest((step: OfferStep) => void answerOffer(conversation, step));
-  useCommands(
-    () => [
-      ...(isMine
-        ? [
-            {
-              id: 'offer.accept',
-              title: 'Accept the offer',
-              group: 'Conversation',
-              keys: ['y'],
-              run: () => settle('accept'),
-            },
-            {
-              id: 'offer.decline',
-              title: 'Decline the offer',
-              group: 'Conversation',
-              keys: ['shift+y'],
-              run: () => settle('decline'),
-            },
-          ]
-        : []),
-      ...(mayCancel && !isMine
-        ? [
-            {
-              id: 'offer.cancel',
-              title: 'Withdraw the offer',
-              group: 'Conversation',
-              words: 'cancel handshake',
-              run: () => settle('cancel'),
-            },
-          ]
-        : []),
-    ],
-    [isMine, mayCancel],
-  );
+  useOfferCommands(conversation, { isMine, mayCancel });
 
   return (
     <div class={`offer ${isMine ? 'mine' : ''}`}>
       <Icon name="transfer" />
       <div class="offer-text">
         <p>
-          {isMine ? (
-            <>
-              <strong>{by === 'You' ? 'You offered yourself' : `${by} offers you`} this conversation.</strong> It stays{' '}
-              {conversation.assignedAgentId === null ? 'unassigned' : `with ${agentName(conversation.assignedAgentId)}`}{' '}
-              until you accept.
-            </>
-          ) : (
-            <>
-              <strong>
-                {by} offered this to {agentName(handshake.toAgentId)}.
-              </strong>{' '}
-              {conversation.assignedAgentId === ownId ? 'It stays with you until then.' : ''}
-            </>
-          )}
+          <OfferText conversation={conversation} handshake={handshake} />
         </p>
         {handshake.note !== null && handshake.note.trim() !== '' && <p class="offer-note">“{handshake.note}”</p>}
       </div>
@@ -129,6 +80,68 @@ function Offered({
         )}
       </div>
     </div>
+  );
+}
+
+function OfferText({ conversation, handshake }: OfferProps): JSX.Element {
+  const ownId = me.value?.agent.id;
+  const by = handshake.initiatedByAgentId === ownId ? 'You' : agentName(handshake.initiatedByAgentId);
+  if (handshake.toAgentId === ownId)
+    return (
+      <>
+        <strong>{by === 'You' ? 'You offered yourself' : `${by} offers you`} this conversation.</strong> It stays{' '}
+        {conversation.assignedAgentId === null ? 'unassigned' : `with ${agentName(conversation.assignedAgentId)}`} until
+        you accept.
+      </>
+    );
+  return (
+    <>
+      <strong>
+        {by} offered this to {agentName(handshake.toAgentId)}.
+      </strong>{' '}
+      {conversation.assignedAgentId === ownId ? 'It stays with you until then.' : ''}
+    </>
+  );
+}
+
+function useOfferCommands(
+  conversation: Conversation,
+  { isMine, mayCancel }: { readonly isMine: boolean; readonly mayCancel: boolean },
+): void {
+  const settle = useLatest((step: OfferStep) => void answerOffer(conversation, step));
+  useCommands(
+    () => [
+      ...(isMine
+        ? [
+            {
+              id: 'offer.accept',
+              title: 'Accept the offer',
+              group: 'Conversation',
+              keys: ['y'],
+              run: () => settle('accept'),
+            },
+            {
+              id: 'offer.decline',
+              title: 'Decline the offer',
+              group: 'Conversation',
+              keys: ['shift+y'],
+              run: () => settle('decline'),
+            },
+          ]
+        : []),
+      ...(mayCancel && !isMine
+        ? [
+            {
+              id: 'offer.cancel',
+              title: 'Withdraw the offer',
+              group: 'Conversation',
+              words: 'cancel handshake',
+              run: () => settle('cancel'),
+            },
+          ]
+        : []),
+    ],
+    [isMine, mayCancel],
   );
 }
 

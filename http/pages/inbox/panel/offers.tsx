@@ -92,12 +92,13 @@ function announce(conversation: Conversation): () => void {
   const { id, handshake } = conversation;
   const name = agentName(handshake?.initiatedByAgentId ?? null);
   const endNotice = showOnDesktop({
+    reason: 'offers',
     tag: `offer-${id}`,
     title: `${name} offers you ${channelNames[conversation.channel]}`,
     body: handshake?.note ?? conversation.subject ?? conversation.preview ?? '',
     href: `/inbox/mine/${id}`,
   });
-  const endRing = ring();
+  const endRing = ring('offers');
   return () => {
     endNotice();
     endRing();

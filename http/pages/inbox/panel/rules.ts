@@ -58,17 +58,21 @@ const presenceOrder = { available: 0, away: 1, offline: 2 } as const;
  * present.
  */
 export function recipientsOf(conversation: Conversation, agents: Iterable<Agent>, ownId: string | undefined): Agent[] {
-  return [...agents]
-    .filter(
+  return inOrderOfPresence(
+    [...agents].filter(
       (agent) =>
         canTake(agent, conversation.channel) && agent.id !== conversation.assignedAgentId && agent.id !== ownId,
-    )
-    .sort(
-      (a, b) =>
-        presenceOrder[a.status] - presenceOrder[b.status] ||
-        Number(b.isOnline) - Number(a.isOnline) ||
-        a.name.localeCompare(b.name),
-    );
+    ),
+  );
+}
+
+export function inOrderOfPresence(agents: readonly Agent[]): Agent[] {
+  return agents.toSorted(
+    (a, b) =>
+      presenceOrder[a.status] - presenceOrder[b.status] ||
+      Number(b.isOnline) - Number(a.isOnline) ||
+      a.name.localeCompare(b.name),
+  );
 }
 
 interface Names {

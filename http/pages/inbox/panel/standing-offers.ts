@@ -27,6 +27,9 @@ export const answering = signal<ReadonlyMap<string, OfferStep>>(new Map());
 /** Ended from here, so no notice is needed. */
 const endedHere = new Set<string>();
 
+/** No longer in the list that was read last, though the socket has not said how they ended. */
+let vanished: ReadonlyMap<string, Offer> = new Map();
+
 const ownId = (): string | undefined => me.peek()?.agent.id;
 
 /** What waits for this agent's answer, the oldest first. */
@@ -69,7 +72,7 @@ type Outcome = (typeof outcomes)[number];
 /** The event's data is as the sockets' document gives it. */
 function end({ type, data }: LiveEvent): void {
   const { conversation } = data as { conversation: Conversation };
-  const ended = drop(conversation.id);
+  const ended = drop(conversation.id) ?? vanished.get(conversation.id);
   const wasEndedHere = endedHere.delete(conversation.id);
   if (ended === undefined || wasEndedHere) return;
   const own = ownId();
@@ -141,8 +144,10 @@ async function readOffers(): Promise<void> {
     });
     if (token.peek() !== asked) return;
     const standing = new Set(conversations.map(({ id }) => id));
-    for (const { conversationId, handshake } of offers.peek().values())
-      if (handshake.toAgentId === ownId() && !standing.has(conversationId)) drop(conversationId);
+    vanished = new Map(
+      [...offers.peek()].filter(([id, { handshake }]) => handshake.toAgentId === ownId() && !standing.has(id)),
+    );
+    for (const id of vanished.keys()) drop(id);
     for (const conversation of conversations) keep(remember(conversation));
   } catch {
     // An offer lasts 30 s at most, and the next one comes by the socket.
@@ -168,9 +173,11 @@ export function startOffers(): Stop {
       if (me.value?.agent.id === readFor) return;
       readFor = me.value?.agent.id;
       offers.value = new Map();
+      vanished = new Map();
       endedHere.clear();
       if (readFor !== undefined) void begin();
     }),
-    onResync(() => void readOffers()),
+    // The socket will not say how these ended.
+    onResync(() => void readOffers().then(() => (vanished = new Map()))),
   ]);
 }

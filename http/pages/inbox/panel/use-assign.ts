@@ -20,20 +20,24 @@ export interface AssignProps {
   readonly onClose: () => void;
 }
 
-export interface Assign {
+/** Those that conversations can go to, and which of them is chosen. */
+export interface Targets {
   readonly typed: string;
-  readonly note: string;
   /** Those that fit what was typed, the best first. */
   readonly targets: readonly Target[];
   /** The one that Enter takes: the chosen one, else the first. */
   readonly chosen: Target | undefined;
-  readonly busy: boolean;
-  readonly problem: string | undefined;
   type(typed: string): void;
-  setNote(note: string): void;
   choose(target: Target): void;
   /** Chooses the next one or the one before, around the ends. */
   step(by: 1 | -1): void;
+}
+
+export interface Assign extends Targets {
+  readonly note: string;
+  readonly busy: boolean;
+  readonly problem: string | undefined;
+  setNote(note: string): void;
   /** `force`: without an offer. */
   send(force: boolean): Promise<void>;
 }
@@ -42,19 +46,39 @@ export const idOf = (target: Target): string => (target.kind === 'agent' ? targe
 export const nameOf = (target: Target): string =>
   target.kind === 'agent' ? target.agent.name : target.department.name;
 
-export function useAssign({ conversation, to, onClose }: AssignProps): Assign {
+export function useTargets(all: readonly Target[]): Targets {
   const [typed, setTyped] = useState('');
-  const [note, setNote] = useState('');
   const [chosenId, setChosenId] = useState<string | undefined>(undefined);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  // As the reader saw it. If someone changes it while the dialog is open, the dialog says so before it does anything.
-  const [seen, setSeen] = useState(conversation);
-  const targets = rank(typed, targetsOf(seen, to), (target) => ({
+  const targets = rank(typed, all, (target) => ({
     title: nameOf(target),
     beside: target.kind === 'agent' ? target.agent.email : 'department',
   }));
   const chosen = targets.find((target) => idOf(target) === chosenId) ?? targets[0];
+  return {
+    typed,
+    targets,
+    chosen,
+    type: (next) => {
+      setTyped(next);
+      setChosenId(undefined);
+    },
+    choose: (target) => setChosenId(idOf(target)),
+    step: (by) => {
+      const at = chosen === undefined ? -1 : targets.indexOf(chosen);
+      const target = targets[(at + by + targets.length) % targets.length];
+      if (target !== undefined) setChosenId(idOf(target));
+    },
+  };
+}
+
+export function useAssign({ conversation, to, onClose }: AssignProps): Assign {
+  const [note, setNote] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  // As the reader saw it. If someone changes it while the dialog is open, the dialog says so before it does anything.
+  const [seen, setSeen] = useState(conversation);
+  const targets = useTargets(targetsOf(seen, to));
+  const { chosen } = targets;
 
   const send = async (force: boolean): Promise<void> => {
     if (chosen === undefined || busy) return;
@@ -62,6 +86,8 @@ export function useAssign({ conversation, to, onClose }: AssignProps): Assign {
     setProblem(undefined);
     try {
       await assign(seen, chosen, { note: note.trim(), force });
+      if (chosen.kind === 'department') notify({ kind: 'done', text: `Moved to ${nameOf(chosen)}.` });
+      else if (force) notify({ kind: 'done', text: `${nameOf(chosen)} has it now.` });
       onClose();
     } catch (error) {
       if (error instanceof StaleError) {
@@ -74,51 +100,32 @@ export function useAssign({ conversation, to, onClose }: AssignProps): Assign {
     }
   };
 
-  return {
-    typed,
-    note,
-    targets,
-    chosen,
-    busy,
-    problem,
-    type: (next) => {
-      setTyped(next);
-      setChosenId(undefined);
-    },
-    setNote,
-    choose: (target) => setChosenId(idOf(target)),
-    step: (by) => {
-      const at = chosen === undefined ? -1 : targets.indexOf(chosen);
-      const target = targets[(at + by + targets.length) % targets.length];
-      if (target !== undefined) setChosenId(idOf(target));
-    },
-    send,
-  };
+  return { ...targets, note, busy, problem, setNote, send };
 }
 
 /** Agents who can take it, then the other departments. */
 function targetsOf(conversation: Conversation, to: AssignProps['to']): Target[] {
-  const people: Target[] =
-    to === 'department'
-      ? []
-      : recipientsOf(conversation, agents.value.values(), me.value?.agent.id).map((agent) => ({
-          kind: 'agent',
-          agent,
-        }));
-  const places: Target[] = sortedDepartments(departments.value.values())
-    .filter((department) => department.id !== conversation.departmentId)
-    .map((department) => ({ kind: 'department', department }));
-  return [...people, ...places];
+  const people =
+    to === 'department' ? [] : recipientsOf(conversation, agents.value.values(), me.value?.agent.id).map(asTarget);
+  return [...people, ...departmentTargets().filter((target) => idOf(target) !== conversation.departmentId)];
 }
 
-async function assign(
+export function asTarget(agent: Agent): Target {
+  return { kind: 'agent', agent };
+}
+
+export function departmentTargets(): Target[] {
+  return sortedDepartments(departments.value.values()).map((department) => ({ kind: 'department', department }));
+}
+
+/** Rejects as `act` does. `force`: to an agent at once, without an offer. */
+export async function assign(
   { id, version }: Conversation,
   target: Target,
   { note, force }: { readonly note: string; readonly force: boolean },
 ): Promise<void> {
   if (target.kind === 'department') {
     await act(id, 'assign-to-department', { departmentId: target.department.id, expectedVersion: version });
-    notify({ kind: 'done', text: `Moved to ${target.department.name}.` });
     return;
   }
   await act(id, 'assign-to-agent', {
@@ -127,5 +134,4 @@ async function assign(
     ...(note === '' ? {} : { note }),
     ...(force ? { force } : {}),
   });
-  if (force) notify({ kind: 'done', text: `${target.agent.name} has it now.` });
 }

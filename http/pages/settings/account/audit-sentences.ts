@@ -18,10 +18,12 @@ export const areas = [
   { value: 'business_hours_rule', label: 'Business hours' },
   { value: 'site', label: 'Sites' },
   { value: 'conversation', label: 'Conversations' },
+  { value: 'view', label: 'Views' },
   { value: 'visitor', label: 'Visitors' },
   { value: 'contact', label: 'Contacts' },
   { value: 'phone_number', label: 'Phone numbers' },
   { value: 'email', label: 'Dropped email' },
+  { value: 'mailbox', label: 'Mailboxes' },
   { value: 'suppression', label: 'Addresses that cannot be reached' },
   { value: 'report', label: 'Reports' },
   { value: 'subscription', label: 'Billing' },
@@ -97,9 +99,14 @@ export const deeds: Readonly<Record<string, Tell>> = {
     `emailed a conversation to ${field(entry.context, 'to') ?? 'an address'}`,
   'site.created': (entry) => `added the site ${quoted(nameIn(entry))}`,
   'site.updated': (entry) => `changed the site ${quoted(nameIn(entry))}`,
+  'view.created': (entry) => `added the view ${quoted(nameIn(entry))} for the team`,
+  'view.updated': (entry) => `changed the team's view ${quoted(nameIn(entry))}`,
+  'view.deleted': (entry) => `deleted the team's view ${quoted(nameIn(entry))}`,
   'visitor.blocked': () => 'blocked a visitor',
   'visitor.unblocked': () => 'unblocked a visitor',
   'report.exported': (entry) => `exported the report ${quoted(field(entry.context, 'type') ?? '')}`,
+  'contact.imported': (entry) =>
+    `imported contacts: ${field(entry.context, 'created') ?? '0'} new, ${field(entry.context, 'updated') ?? '0'} changed`,
   'contact.erased': () => 'erased a contact for good',
   'phone_number.purchased': (entry) => `bought ${field(entry.context, 'e164') ?? 'a number'} at the carrier`,
   'phone_number.claimed': (entry) => `claimed ${field(entry.after, 'e164') ?? 'a number'}`,
@@ -109,6 +116,11 @@ export const deeds: Readonly<Record<string, Tell>> = {
     `ignored a call from ${field(entry.context, 'from') ?? 'a withheld number'} to a number that was released`,
   'email.dropped': (entry) =>
     `dropped an email from ${field(entry.context, 'from') ?? 'an unknown sender'}: ${dropReason(field(entry.context, 'reason'))}`,
+  'mailbox.connected': (entry) => `connected the mailbox ${field(entry.after, 'address') ?? ''}`,
+  'mailbox.changed': (entry) => `changed the mailbox ${field(entry.after, 'address') ?? ''}`,
+  'mailbox.disconnected': (entry) => `disconnected the mailbox ${field(entry.before, 'address') ?? ''}`,
+  'mailbox.failed': (entry) =>
+    `could not read the mailbox ${field(entry.context, 'address') ?? ''}: ${field(entry.context, 'answer') ?? ''}`,
   'suppression.added': (entry) => `stopped sending email to ${entry.targetId ?? 'an address'} because it bounced`,
   'suppression.removed': (entry) => `allowed email to ${entry.targetId ?? 'an address'} again`,
   'subscription.changed': subscriptionChange,
@@ -169,6 +181,8 @@ function workspaceChange({ before, after, context }: AuditEntry): string {
   if ('inboundAddresses' in changed) return 'changed the inbound email addresses';
   if ('settings' in changed) return 'changed the workspace settings';
   if ('commerce' in changed) return 'changed the shop connection';
+  if ('mailServer' in changed)
+    return after?.['mailServer'] == null ? 'removed the mail server' : 'changed the mail server';
   return 'changed the workspace';
 }
 

@@ -25,7 +25,7 @@ export function BillingActions({
   const [wanted, setWanted] = useState<{ readonly ai: boolean; readonly since: Standing } | undefined>(undefined);
   const wantedAi = wanted?.since === standing ? wanted.ai : undefined;
   const [cancelling, setCancelling] = useState(false);
-  const { subscription, addons, billingSource } = standing;
+  const { subscription, addons } = standing;
   const doing = async (what: 'addons' | 'portal', work: () => Promise<void>): Promise<void> => {
     setBusy(what);
     try {
@@ -47,30 +47,24 @@ export function BillingActions({
   return (
     <Part id="subscription" title="Add-ons and cancellation">
       {/* The add-on does nothing yet, so it is not sold; a workspace that has it can drop it. */}
-      {(billingSource !== 'stripe' || addons.includes('ai')) && (
+      {addons.includes('ai') && (
         <Checkbox
           label="AI"
-          hint={
-            billingSource === 'stripe'
-              ? 'On your bill, but not available yet.'
-              : 'Planned. It is not available yet and costs nothing here.'
-          }
+          hint="On your bill, but not available yet."
           checked={wantedAi ?? addons.includes('ai')}
           disabled={busy !== undefined || standing.locked}
           onChecked={(next) => void setAi(next)}
         />
       )}
       <div class="row">
-        {billingSource === 'stripe' && (
-          <Button
-            busy={busy === 'portal'}
-            onClick={() =>
-              void doing('portal', async () => goTo((await call<{ url: string }>('POST', '/billing/portal')).url))
-            }
-          >
-            Payment method
-          </Button>
-        )}
+        <Button
+          busy={busy === 'portal'}
+          onClick={() =>
+            void doing('portal', async () => goTo((await call<{ url: string }>('POST', '/billing/portal')).url))
+          }
+        >
+          Payment method
+        </Button>
         {isLive(standing) && (
           <Button kind="danger" onClick={() => setCancelling(true)}>
             {subscription.status === 'trialing' ? 'End the trial' : 'Cancel the subscription'}

@@ -1,10 +1,13 @@
 // Your plan, its seats and your invoices.
 
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
 import { Badge, Banner } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { query } from '../../location.ts';
+import { notifyFailure } from '../../notices.ts';
 import type { Standing, Subscription } from '../../records.ts';
 import { dayOf } from '../../times.ts';
 import { Part, Reading } from '../parts.tsx';
@@ -27,9 +30,14 @@ export function Billing(_props: SectionProps): JSX.Element {
         <>
           <News standing={value} />
           <Present standing={value} />
-          {value.billingSource !== 'marketplace' && <Plans standing={value} onChanged={reload} />}
-          {value.billingSource !== 'marketplace' && <BillingActions standing={value} onChanged={reload} />}
-          {value.billingSource === 'stripe' && <Invoices />}
+          {isFree(value) && <Restore standing={value} onChanged={reload} />}
+          {value.billingSource === 'stripe' && (
+            <>
+              <Plans standing={value} onChanged={reload} />
+              <BillingActions standing={value} onChanged={reload} />
+              <Invoices />
+            </>
+          )}
         </>
       )}
     </Section>
@@ -37,11 +45,8 @@ export function Billing(_props: SectionProps): JSX.Element {
 }
 
 /** Shown first: whatever needs attention. */
-function News({
-  standing: { locked, daysLeftInTrial, billingSource, subscription },
-}: {
-  readonly standing: Standing;
-}): JSX.Element {
+function News({ standing }: { readonly standing: Standing }): JSX.Element {
+  const { locked, daysLeftInTrial, billingSource, subscription } = standing;
   const returned = query.value.get('checkout');
   return (
     <div class="stack" role="status">
@@ -54,7 +59,7 @@ function News({
       {locked && (
         <Banner kind="bad">
           Your workspace is locked because its trial or subscription has ended, or a payment is missing. Nothing is
-          lost. Choose a plan below to unlock it.
+          lost.{isFree(standing) ? '' : ' Choose a plan below to unlock it.'}
         </Banner>
       )}
       {!locked && daysLeftInTrial !== null && (
@@ -67,16 +72,53 @@ function News({
       )}
       {subscription?.cancelAtPeriodEnd === true && (
         <Banner kind="warn">
-          Your subscription ends on {dayOf(subscription.currentPeriodEnd)}. Choose a plan to keep it.
+          Your subscription ends on {dayOf(subscription.currentPeriodEnd)}.
+          {isFree(standing) ? '' : ' Choose a plan to keep it.'}
         </Banner>
       )}
       {billingSource === 'marketplace' && (
         <Banner>Your workspace is billed by a marketplace. Change or cancel it there.</Banner>
       )}
-      {(billingSource === 'local' || billingSource === null) && (
-        <Banner>This server does not charge: every plan is free, and changes take effect at once.</Banner>
-      )}
+      {isFree(standing) && <Banner>This server does not charge. There is nothing to choose or to pay.</Banner>}
     </div>
+  );
+}
+
+/** The server's own provider, which moves no money. */
+function isFree({ billingSource }: Standing): boolean {
+  return billingSource === 'local' || billingSource === null;
+}
+
+/** On a server that does not charge, a workspace whose plan was made smaller gets everything back. */
+function Restore({
+  standing,
+  onChanged,
+}: {
+  readonly standing: Standing;
+  readonly onChanged: () => void;
+}): JSX.Element | null {
+  const [busy, setBusy] = useState(false);
+  const { planId, locked, subscription } = standing;
+  const hasAll = planId === 'business' || planId === 'enterprise';
+  if (hasAll && !locked && subscription?.cancelAtPeriodEnd !== true) return null;
+  return (
+    <Part id="restore" title="Some features are turned off">
+      <p class="soft">They are part of this server and free. Turning them on takes effect at once.</p>
+      <Button
+        kind="primary"
+        busy={busy}
+        onClick={() => {
+          setBusy(true);
+          call('POST', '/billing/checkout', {
+            body: { planId: 'business', interval: 'annual' },
+          })
+            .then(onChanged, notifyFailure)
+            .finally(() => setBusy(false));
+        }}
+      >
+        Turn everything on
+      </Button>
+    </Part>
   );
 }
 
@@ -99,13 +141,13 @@ function Present({ standing }: { readonly standing: Standing }): JSX.Element {
             )}
           </dd>
         </div>
-        {subscription !== null && (
+        {subscription !== null && !isFree(standing) && (
           <div>
             <dt>Billed</dt>
             <dd>{intervalNames[subscription.billingInterval]}</dd>
           </div>
         )}
-        {subscription !== null && (
+        {subscription !== null && (!isFree(standing) || subscription.cancelAtPeriodEnd) && (
           <div>
             <dt>{subscription.cancelAtPeriodEnd ? 'Ends' : 'Current period'}</dt>
             <dd>
@@ -114,10 +156,12 @@ function Present({ standing }: { readonly standing: Standing }): JSX.Element {
             </dd>
           </div>
         )}
-        <div>
-          <dt>Add-ons</dt>
-          <dd>{standing.addons.includes('ai') ? 'AI' : 'None'}</dd>
-        </div>
+        {!isFree(standing) && (
+          <div>
+            <dt>Add-ons</dt>
+            <dd>{standing.addons.includes('ai') ? 'AI' : 'None'}</dd>
+          </div>
+        )}
       </dl>
     </Part>
   );

@@ -31,7 +31,7 @@ export function Plans({
   readonly standing: Standing;
   readonly onChanged: () => void;
 }): JSX.Element {
-  const { subscription, planId, locked, billingSource } = standing;
+  const { subscription, planId, locked } = standing;
   const [interval, setInterval] = useState<BillingInterval>(subscription?.billingInterval ?? 'monthly');
   const [chosen, setChosen] = useState<PlanWords | undefined>(undefined);
   const isPresent = (plan: PlanWords): boolean =>
@@ -41,7 +41,6 @@ export function Plans({
     subscription.status !== 'trialing' &&
     !subscription.cancelAtPeriodEnd &&
     subscription.billingInterval === interval;
-  const charges = billingSource === 'stripe';
   return (
     <Part
       id="plans"
@@ -83,7 +82,7 @@ export function Plans({
       {chosen !== undefined && (
         <Confirm
           title={`Change to ${chosen.name}?`}
-          action={charges ? 'Continue' : `Change to ${chosen.name}`}
+          action="Continue"
           danger={false}
           onConfirm={async () => {
             const back = `${location.origin}/settings/billing?checkout=`;
@@ -98,11 +97,9 @@ export function Plans({
         >
           <p>
             {chosen.seats} seats, billed {intervalNames[interval]}.{' '}
-            {!charges
-              ? 'Nothing is charged.'
-              : subscription === null || locked || subscription.status === 'trialing'
-                ? "You pay on our billing provider's page."
-                : 'What you have already paid is credited.'}
+            {subscription === null || locked || subscription.status === 'trialing'
+              ? "You pay on our billing provider's page."
+              : 'What you have already paid is credited.'}
           </p>
         </Confirm>
       )}

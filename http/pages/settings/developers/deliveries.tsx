@@ -16,7 +16,7 @@ import { dayOf, exactTime, now } from '../../times.ts';
 import { Pages, Part, Reading } from '../parts.tsx';
 import { Section } from '../section.tsx';
 import { eventLabel } from './events.ts';
-import { Disable, isTold, WebhookState } from './webhook-state.tsx';
+import { Disable, isActive, WebhookState } from './webhook-state.tsx';
 
 const back = { href: '/settings/webhooks', label: 'All webhooks' };
 const statusNames = { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' } as const satisfies Record<
@@ -118,7 +118,7 @@ function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
       intro="From the last 7 days, newest first."
       actions={
         <>
-          {isTold(webhook) && (
+          {isActive(webhook) && (
             <Button small busy={testing} onClick={() => void test()}>
               Send a test
             </Button>
@@ -207,7 +207,7 @@ function Row({
         )}
       </td>
       <td class="actions">
-        {isTold(webhook) && (
+        {isActive(webhook) && (
           <Button
             small
             busy={busy}

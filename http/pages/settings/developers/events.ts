@@ -51,6 +51,7 @@ export const eventGroups: readonly EventGroup[] = [
     title: 'Visitors and goals',
     events: [
       { type: 'visitor.online', label: 'A visitor opened a page' },
+      { type: 'visitor.offline', label: 'A visitor left' },
       { type: 'visitor.page_viewed', label: 'A visitor went to another page' },
       { type: 'visitor.updated', label: 'A visitor was identified, blocked or unblocked' },
       { type: 'goal.completed', label: 'A goal was completed' },
@@ -70,6 +71,9 @@ export const eventGroups: readonly EventGroup[] = [
       { type: 'saved_reply.created', label: 'A saved reply was added' },
       { type: 'saved_reply.updated', label: 'A saved reply was changed' },
       { type: 'saved_reply.deleted', label: 'A saved reply was deleted' },
+      { type: 'view.created', label: 'A view of the team was added' },
+      { type: 'view.updated', label: 'A view of the team was changed' },
+      { type: 'view.deleted', label: 'A view of the team was deleted' },
       { type: 'kb.job.updated', label: 'A crawl progressed or ended' },
     ],
   },

@@ -20,18 +20,18 @@ interface StateProps {
 }
 
 /** Whether events are sent to it. */
-export function isTold({ status, pausedReason }: Webhook): boolean {
+export function isActive({ status, pausedReason }: Webhook): boolean {
   return status === 'active' && pausedReason === null;
 }
 
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }): JSX.Element {
-  if (isTold(webhook)) return <Badge kind="good">Active</Badge>;
+  if (isActive(webhook)) return <Badge kind="good">Active</Badge>;
   return webhook.status === 'disabled' ? <Badge kind="bad">Disabled</Badge> : <Badge kind="warn">Paused</Badge>;
 }
 
 /** Nothing for an active one. */
 export function WebhookState({ webhook, onChanged }: StateProps): JSX.Element | null {
-  if (isTold(webhook)) return null;
+  if (isActive(webhook)) return null;
   const again = (
     <Save
       webhook={webhook}

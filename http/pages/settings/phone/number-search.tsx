@@ -10,6 +10,7 @@ import { Checkbox, SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { notify } from '../../notices.ts';
 import type { AvailableNumber, PhoneNumber, VoiceProfile } from '../../records.ts';
+import { simulatesCalls } from '../../session.ts';
 import { Part } from '../parts.tsx';
 import { type Routing, RoutingFields, routingBody, VoiceField } from './number-routing.tsx';
 
@@ -145,7 +146,7 @@ export function NumberSearch({
             <li key={one.e164}>
               <strong>{one.e164}</strong>
               <span class="soft">
-                {one.locality}, ${one.monthlyCost} a month
+                {one.locality}, {costOf(one)}
               </span>
               <Button small aria-label={`Claim ${one.e164}`} onClick={() => setChosen(one)}>
                 Claim
@@ -170,6 +171,9 @@ export function NumberSearch({
     </Part>
   );
 }
+
+const costOf = ({ monthlyCost }: AvailableNumber): string =>
+  simulatesCalls.value ? 'simulated' : `$${monthlyCost} a month`;
 
 function ClaimDialog({
   number,
@@ -204,7 +208,12 @@ function ClaimDialog({
           },
         }),
       );
-      notify({ kind: 'done', text: `${number.e164} is yours. Calls to it will ring within a minute.` });
+      notify({
+        kind: 'done',
+        text: simulatesCalls.value
+          ? `${number.e164} is added. It is simulated.`
+          : `${number.e164} is yours. Calls to it will ring within a minute.`,
+      });
     } catch (error) {
       if (error instanceof ApiError && error.slug === 'number_taken') onTaken(number.e164);
       throw error;
@@ -227,7 +236,10 @@ function ClaimDialog({
         }
       >
         <p class="soft">
-          {number.locality}. It costs ${number.monthlyCost} a month while you keep it.
+          {number.locality}.{' '}
+          {simulatesCalls.value
+            ? 'A simulated number: it costs nothing, and no one can call it.'
+            : `It costs $${number.monthlyCost} a month while you keep it.`}
         </p>
         <TextField
           label="Name"

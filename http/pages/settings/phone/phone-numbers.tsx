@@ -11,7 +11,9 @@ import { type PagedList, usePaged } from '../../design/paged.ts';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
 import { readPage } from '../../paging.ts';
+import { SimulationNote } from '../../provider-notes.tsx';
 import type { PhoneNumber, VoiceProfile } from '../../records.ts';
+import { simulatesCalls } from '../../session.ts';
 import { Pages, Part, Reading } from '../parts.tsx';
 import { Section, type SectionProps } from '../section.tsx';
 import { NumberDialog } from './number-dialog.tsx';
@@ -37,6 +39,7 @@ export function PhoneNumbers(_props: SectionProps): JSX.Element {
         </div>
       ) : (
         <>
+          <SimulationNote />
           <Numbers numbers={numbers} profiles={profiles} />
           <NumberSearch profiles={profiles} onClaimed={(number) => numbers.change((rows) => [number, ...rows])} />
           {voices.failure !== undefined ? (
@@ -69,7 +72,7 @@ function Numbers({
         lines={2}
         empty={
           <Empty icon="call" title="No numbers yet">
-            <p>Find one below. Customers can call it within a minute.</p>
+            <p>{simulatesCalls.value ? 'Find one below.' : 'Find one below. Customers can call it within a minute.'}</p>
           </Empty>
         }
       >
@@ -88,38 +91,12 @@ function Numbers({
               </thead>
               <tbody>
                 {rows.map((number) => (
-                  <tr key={number.id}>
-                    <td class="number-name">
-                      <strong>{number.displayName}</strong>
-                      <br />
-                      <span class="soft">{number.e164}</span>
-                    </td>
-                    <td>{routingWords(number)}</td>
-                    <td>
-                      <span class="row">
-                        {number.voicemailEnabled && <Badge>Voicemail</Badge>}
-                        {number.recordingEnabled && <Badge kind="warn">Recorded</Badge>}
-                        {(number.voiceProfileId !== null || number.welcomeAudioUrl !== null) && <Badge>Greeting</Badge>}
-                        {number.businessHours !== null && <Badge>Own hours</Badge>}
-                      </span>
-                    </td>
-                    <td class="actions">
-                      <IconButton
-                        small
-                        icon="edit"
-                        label={`Change ${number.e164}`}
-                        onClick={() => setChanging(number)}
-                      />
-                      <Button
-                        small
-                        kind="danger"
-                        aria-label={`Release ${number.e164}`}
-                        onClick={() => setReleasing(number)}
-                      >
-                        Release
-                      </Button>
-                    </td>
-                  </tr>
+                  <NumberRow
+                    key={number.id}
+                    number={number}
+                    onChange={() => setChanging(number)}
+                    onRelease={() => setReleasing(number)}
+                  />
                 ))}
               </tbody>
             </table>
@@ -156,5 +133,40 @@ function Numbers({
         </Confirm>
       )}
     </Part>
+  );
+}
+
+function NumberRow({
+  number,
+  onChange,
+  onRelease,
+}: {
+  readonly number: PhoneNumber;
+  readonly onChange: () => void;
+  readonly onRelease: () => void;
+}): JSX.Element {
+  return (
+    <tr>
+      <td class="number-name">
+        <strong>{number.displayName}</strong>
+        <br />
+        <span class="soft">{number.e164}</span>
+      </td>
+      <td>{routingWords(number)}</td>
+      <td>
+        <span class="row">
+          {number.voicemailEnabled && <Badge>Voicemail</Badge>}
+          {number.recordingEnabled && <Badge kind="warn">Recorded</Badge>}
+          {(number.voiceProfileId !== null || number.welcomeAudioUrl !== null) && <Badge>Greeting</Badge>}
+          {number.businessHours !== null && <Badge>Own hours</Badge>}
+        </span>
+      </td>
+      <td class="actions">
+        <IconButton small icon="edit" label={`Change ${number.e164}`} onClick={onChange} />
+        <Button small kind="danger" aria-label={`Release ${number.e164}`} onClick={onRelease}>
+          Release
+        </Button>
+      </td>
+    </tr>
   );
 }

@@ -3,8 +3,9 @@
 import type { JSX } from 'preact';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Banner } from '../../design/feedback.tsx';
-import { Field, SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { Checkbox, Field, SelectField, TextArea, TextField } from '../../design/field.tsx';
 import type { VersionedForm } from '../../design/versioned.tsx';
+import { PictureField } from '../../picture-field.tsx';
 import { placeAmongFilled } from '../filled-rows.ts';
 import { OwnHours } from '../own-hours.tsx';
 import { isHex, normalHex, warningsOf } from './colour.ts';
@@ -17,6 +18,12 @@ interface Fields {
 const sides = [
   { value: 'right', label: 'Right' },
   { value: 'left', label: 'Left' },
+] as const;
+
+const themes = [
+  { value: 'auto', label: 'As on the customer’s device' },
+  { value: 'light', label: 'Always light' },
+  { value: 'dark', label: 'Always dark' },
 ] as const;
 
 export function LookFields({ form }: Fields): JSX.Element {
@@ -62,12 +69,24 @@ export function LookFields({ form }: Fields): JSX.Element {
           </Banner>
         ))}
       </div>
+      <div class="field">
+        <span class="label">Logo</span>
+        <PictureField
+          label="The logo"
+          kind="logo"
+          name={values.name}
+          url={values.logoUrl}
+          onUrl={(url) => form.set('logoUrl', url)}
+        />
+        <p class="hint">Shown above the chat until an agent answers.</p>
+        {form.errorOf('logoUrl') !== undefined && <p class="error">{form.errorOf('logoUrl')}</p>}
+      </div>
       <SelectField
-        label="Button position"
-        value={values.launcherPosition}
-        choices={sides}
-        onValue={(value) => form.set('launcherPosition', value)}
-        error={form.errorOf('launcherPosition')}
+        label="Light or dark"
+        value={values.theme}
+        choices={themes}
+        onValue={(value) => form.set('theme', value)}
+        error={form.errorOf('theme')}
       />
       <TextArea
         label="Welcome message"
@@ -79,6 +98,85 @@ export function LookFields({ form }: Fields): JSX.Element {
         hint="The first line in the chat. Leave it empty for none."
       />
     </div>
+  );
+}
+
+export function PlaceFields({ form }: Fields): JSX.Element {
+  const { values } = form;
+  return (
+    <>
+      <div class="columns">
+        <SelectField
+          label="Button position"
+          value={values.launcherPosition}
+          choices={sides}
+          onValue={(value) => form.set('launcherPosition', value)}
+          error={form.errorOf('launcherPosition')}
+        />
+        {distances.map(({ name, label }) => (
+          <TextField
+            key={name}
+            label={label}
+            type="number"
+            inputMode="numeric"
+            required
+            min={0}
+            max={300}
+            step={1}
+            value={values[name]}
+            onValue={(value) => form.set(name, value)}
+            error={form.errorOf(name)}
+          />
+        ))}
+      </div>
+      <Checkbox
+        label="No button on phones"
+        hint="Your page can still open the chat: call Switchboard.open() from a link or button of your own."
+        checked={values.hiddenOnPhones}
+        onChecked={(value) => form.set('hiddenOnPhones', value)}
+      />
+    </>
+  );
+}
+
+const distances = [
+  { name: 'launcherSidePx', label: 'Pixels from the side' },
+  { name: 'launcherBottomPx', label: 'Pixels from the bottom' },
+] as const;
+
+const sentences = [
+  {
+    name: 'onlineMessage',
+    label: 'While someone is there',
+    hint: 'Left empty: the usual reply time of the last seven days, once there are enough chats.',
+  },
+  {
+    name: 'awayMessage',
+    label: 'While no one is there',
+    hint: 'Left empty: “We are away right now. Leave a message, and we will get back to you.”',
+  },
+  { name: 'closedMessage', label: 'Outside your hours', hint: 'Left empty: when you are back.' },
+] as const;
+
+export function AnswerFields({ form }: Fields): JSX.Element {
+  return (
+    <>
+      <p class="soft">
+        The chat says this below its name. The widget has its own sentences in each customer’s language; yours are shown
+        as you write them.
+      </p>
+      {sentences.map(({ name, label, hint }) => (
+        <TextField
+          key={name}
+          label={label}
+          maxLength={200}
+          value={form.values[name]}
+          onValue={(value) => form.set(name, value)}
+          error={form.errorOf(name)}
+          hint={hint}
+        />
+      ))}
+    </>
   );
 }
 

@@ -13,6 +13,7 @@ import { type Resource, useResource } from '../../design/resource.ts';
 import { ChangedMeanwhile, useVersionedForm, type VersionedForm } from '../../design/versioned.tsx';
 import { notify } from '../../notices.ts';
 import type { Site } from '../../records.ts';
+import { SiteSeen } from '../../site-seen.tsx';
 import { snippetOf } from '../../snippet.ts';
 import { filled } from '../filled-rows.ts';
 import { counted } from '../labels.ts';
@@ -20,7 +21,7 @@ import { SaveLine } from '../save-line.tsx';
 import { Section } from '../section.tsx';
 import { weekInWords } from '../workspace/week.ts';
 import { normalHex } from './colour.ts';
-import { AddressFields, HoursFields, LookFields } from './site-fields.tsx';
+import { AddressFields, AnswerFields, HoursFields, LookFields, PlaceFields } from './site-fields.tsx';
 import type { SiteValues } from './site-values.ts';
 import { WidgetPreview } from './widget-preview.tsx';
 
@@ -30,6 +31,14 @@ const labels: Readonly<Record<keyof SiteValues, string>> = {
   primaryColor: 'The colour',
   launcherPosition: 'The button position',
   welcomeMessage: 'The welcome message',
+  onlineMessage: 'The sentence while someone is there',
+  awayMessage: 'The sentence while no one is there',
+  closedMessage: 'The sentence outside your hours',
+  theme: 'Light or dark',
+  logoUrl: 'The logo',
+  launcherSidePx: 'The distance from the side',
+  launcherBottomPx: 'The distance from the bottom',
+  hiddenOnPhones: 'Whether phones have the button',
   allowedOrigins: 'The allowed pages',
   businessHoursOverride: 'The separate hours',
 };
@@ -40,6 +49,8 @@ function show(name: keyof SiteValues, values: SiteValues): string {
     return values.businessHoursOverride === null
       ? 'none'
       : `${weekInWords(values.businessHoursOverride.days)}, ${counted(values.businessHoursOverride.holidays?.length ?? 0, 'holiday')}`;
+  if (name === 'logoUrl') return values.logoUrl ?? 'none';
+  if (name === 'hiddenOnPhones') return values.hiddenOnPhones ? 'no' : 'yes';
   return values[name];
 }
 
@@ -49,10 +60,34 @@ function valuesOf({
   primaryColor,
   launcherPosition,
   welcomeMessage,
+  onlineMessage,
+  awayMessage,
+  closedMessage,
+  theme,
+  logoUrl,
+  launcherSidePx,
+  launcherBottomPx,
+  hiddenOnPhones,
   allowedOrigins,
   businessHoursOverride,
 }: Site): SiteValues {
-  return { name, domain, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, businessHoursOverride };
+  return {
+    name,
+    domain,
+    primaryColor,
+    launcherPosition,
+    welcomeMessage,
+    onlineMessage,
+    awayMessage,
+    closedMessage,
+    theme,
+    logoUrl,
+    launcherSidePx: String(launcherSidePx),
+    launcherBottomPx: String(launcherBottomPx),
+    hiddenOnPhones,
+    allowedOrigins,
+    businessHoursOverride,
+  };
 }
 
 export function SitePage({ siteId }: { readonly siteId: string }): JSX.Element {
@@ -92,6 +127,7 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
         <h2 id="site-snippet">Install the widget</h2>
         <p class="soft">Add this line before the closing body tag of each page where you want the chat.</p>
         <Copyable label="the snippet" text={snippetOf(site)} />
+        <SiteSeen site={site} onChanged={resource.set} />
       </section>
       <Form form={form} label="The site" actions={<SaveLine busy={form.busy} changed={form.changed} />}>
         <ChangedMeanwhile form={form} labels={labels} show={show} />
@@ -104,8 +140,18 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
               colour={normalHex(values.primaryColor)}
               position={values.launcherPosition}
               welcome={values.welcomeMessage}
+              sentence={values.onlineMessage}
+              logo={values.logoUrl}
             />
           </div>
+        </section>
+        <section class="card" aria-labelledby="site-place">
+          <h2 id="site-place">Button</h2>
+          <PlaceFields form={form} />
+        </section>
+        <section class="card" aria-labelledby="site-words">
+          <h2 id="site-words">When you answer</h2>
+          <AnswerFields form={form} />
         </section>
         <section class="card" aria-labelledby="site-addresses">
           <h2 id="site-addresses">Allowed pages</h2>
@@ -122,11 +168,13 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
 }
 
 /** In the API's form. A pasted text with more around it is reduced to the essential part. */
-function bodyOf(values: SiteValues): SiteValues {
+function bodyOf(values: SiteValues): object {
   return {
     ...values,
     domain: hostOf(values.domain),
     primaryColor: normalHex(values.primaryColor),
+    launcherSidePx: Number(values.launcherSidePx),
+    launcherBottomPx: Number(values.launcherBottomPx),
     allowedOrigins: filled(values.allowedOrigins),
   };
 }

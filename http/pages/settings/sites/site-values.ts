@@ -8,6 +8,15 @@ export interface SiteValues {
   readonly primaryColor: string;
   readonly launcherPosition: Site['launcherPosition'];
   readonly welcomeMessage: string;
+  readonly onlineMessage: string;
+  readonly awayMessage: string;
+  readonly closedMessage: string;
+  readonly theme: Site['theme'];
+  readonly logoUrl: string | null;
+  /** As typed. */
+  readonly launcherSidePx: string;
+  readonly launcherBottomPx: string;
+  readonly hiddenOnPhones: boolean;
   readonly allowedOrigins: readonly string[];
   readonly businessHoursOverride: Site['businessHoursOverride'];
 }

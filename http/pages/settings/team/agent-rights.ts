@@ -2,7 +2,7 @@
 
 import type { Agent } from '../../records.ts';
 
-export type AgentField = 'name' | 'email' | 'role' | 'channels' | 'groupIds' | 'canTransfer';
+type AgentField = 'name' | 'email' | 'role' | 'channels' | 'groupIds' | 'canTransfer';
 
 /** The fields that can be changed of a deactivated agent. */
 const ofGone: readonly AgentField[] = ['name', 'email'];
@@ -34,13 +34,4 @@ export function mayEdit(editor: Agent | undefined, agent: Agent): boolean {
 /** Supervisors can only add people to, and remove them from, their own departments. */
 export function mayMove(editor: Agent | undefined, departmentId: string): boolean {
   return editor?.role === 'admin' || editor?.groupIds.includes(departmentId) === true;
-}
-
-/** The link itself is only in the mail: anyone who has it can join. */
-export function invitationNote(agent: Pick<Agent, 'name' | 'email'>, workspaceName: string, origin: string): string {
-  return (
-    `Hello ${agent.name}, I have invited you to ${workspaceName} on Switchboard. ` +
-    `The link is in an email to ${agent.email}; check your spam folder too. ` +
-    `It works once, for 7 days. After that, you sign in at ${origin}/sign-in.`
-  );
 }

@@ -7,7 +7,6 @@ import { useCommands } from '../../commands.ts';
 import { useConfirming } from '../../confirm-self.tsx';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
-import { copyText } from '../../design/copyable.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Badge, Empty, Failure, Loading, PlanLink } from '../../design/feedback.tsx';
 import { Checkbox, TextField } from '../../design/field.tsx';
@@ -15,6 +14,7 @@ import { Icon } from '../../design/icon.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { type Resource, useResource } from '../../design/resource.ts';
 import { folded } from '../../folding.ts';
+import { InvitationSent, type Invited } from '../../invitation-sent.tsx';
 import { notify, notifyFailure } from '../../notices.ts';
 import { agents, keepColleague, peopleFailure, presenceOf, readPeople } from '../../people.ts';
 import type { Agent, Standing } from '../../records.ts';
@@ -22,12 +22,13 @@ import { hasRole, me } from '../../session.ts';
 import { channelNames, counted, roleNames } from '../labels.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { EditAgent } from './agent-dialog.tsx';
-import { invitationNote, mayEdit } from './agent-rights.ts';
+import { mayEdit } from './agent-rights.ts';
 import { InviteAgent } from './invite-dialog.tsx';
 
 type Seats = Standing['entitlements']['seats'];
 type Open =
   | { readonly kind: 'invite' }
+  | { readonly kind: 'invited'; readonly invited: Invited }
   | { readonly kind: 'edit' | 'deactivate' | 'resetFactors'; readonly agent: Agent };
 
 export function Agents(_props: SectionProps): JSX.Element {
@@ -103,7 +104,17 @@ export function Agents(_props: SectionProps): JSX.Element {
           )}
         </>
       )}
-      {open?.kind === 'invite' && <InviteAgent seats={seats.value} onClose={close} onInvited={seats.reload} />}
+      {open?.kind === 'invite' && (
+        <InviteAgent
+          seats={seats.value}
+          onClose={close}
+          onInvited={(invited) => {
+            seats.reload();
+            setOpen({ kind: 'invited', invited });
+          }}
+        />
+      )}
+      {open?.kind === 'invited' && <InvitationSent invited={open.invited} onClose={close} />}
       {open?.kind === 'edit' && <EditAgent agent={open.agent} onClose={close} />}
       {open?.kind === 'resetFactors' && <ResetFactors agent={open.agent} onClose={close} />}
       {open?.kind === 'deactivate' && <Deactivate agent={open.agent} onClose={close} onDone={seats.reload} />}
@@ -230,10 +241,8 @@ function itemsOf(agent: Agent, onOpen: (open: Open) => void, onSeats: () => void
   if (isAdmin && agent.inviteStatus !== 'joined')
     items.push({
       label: isGone ? 'Invite again' : 'Send the invitation again',
-      run: () => void resend(agent, onSeats),
+      run: () => void resend(agent, onOpen, onSeats),
     });
-  if (isAdmin && agent.inviteStatus === 'pending')
-    items.push({ label: 'Copy an invitation note', run: () => void copyNote(agent) });
   if (isAdmin && agent.inviteStatus === 'joined' && !isSelf)
     items.push({ label: 'Remove second factor', run: () => onOpen({ kind: 'resetFactors', agent }) });
   if (isAdmin && !isGone && !isSelf)
@@ -248,22 +257,15 @@ function itemsOf(agent: Agent, onOpen: (open: Open) => void, onSeats: () => void
   return items;
 }
 
-async function resend(agent: Agent, onSeats: () => void): Promise<void> {
+async function resend(agent: Agent, onOpen: (open: Open) => void, onSeats: () => void): Promise<void> {
   try {
-    keepColleague(await call<Agent>('POST', `/agents/${agent.id}/resend-invite`));
-    notify({
-      kind: 'done',
-      text: `A new invitation is on its way to ${agent.email}. The earlier link no longer works.`,
-    });
+    const invited = await call<Invited>('POST', `/agents/${agent.id}/resend-invite`);
+    keepColleague(invited);
+    onOpen({ kind: 'invited', invited });
     onSeats();
   } catch (error) {
     notifyFailure(error);
   }
-}
-
-async function copyNote(agent: Agent): Promise<void> {
-  const isCopied = await copyText(invitationNote(agent, me.peek()?.workspace.name ?? '', location.origin));
-  if (isCopied) notify({ kind: 'done', text: 'Copied. Send it to them any way you like.' });
 }
 
 function ResetFactors({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }): JSX.Element {

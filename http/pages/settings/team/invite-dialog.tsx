@@ -7,9 +7,9 @@ import { Dialog } from '../../design/dialog.tsx';
 import { Banner, PlanLink } from '../../design/feedback.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
-import { notify } from '../../notices.ts';
+import type { Invited } from '../../invitation-sent.tsx';
 import { departments, keepColleague } from '../../people.ts';
-import type { Agent, Role } from '../../records.ts';
+import type { Role } from '../../records.ts';
 import { CheckList } from '../check-list.tsx';
 import { type AgentChannel, agentChannels, counted, roleHints } from '../labels.ts';
 import { channelItems, roleChoices } from './agent-dialog.tsx';
@@ -29,16 +29,14 @@ export function InviteAgent({
 }: {
   readonly seats: { readonly limit: number | null; readonly taken: number } | undefined;
   readonly onClose: () => void;
-  readonly onInvited: () => void;
+  readonly onInvited: (invited: Invited) => void;
 }): JSX.Element {
   const form = useForm<InviteValues>(
     { name: '', email: '', role: 'agent', channels: ['chats', 'tickets'], groupIds: [] },
     async (values) => {
-      const agent = await call<Agent>('POST', '/agents/invite', { body: values });
-      keepColleague(agent);
-      notify({ kind: 'done', text: `An invitation is on its way to ${agent.email}. Its link works once, for 7 days.` });
-      onInvited();
-      onClose();
+      const invited = await call<Invited>('POST', '/agents/invite', { body: values });
+      keepColleague(invited);
+      onInvited(invited);
     },
     { email_already_exists: 'email' },
   );

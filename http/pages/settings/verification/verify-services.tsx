@@ -147,6 +147,13 @@ function bodyOf({
   };
 }
 
+const limits = [
+  { name: 'perMinuteCap', label: 'Limit per minute', min: 1, max: 1000 },
+  { name: 'perDayCap', label: 'Limit per day', min: 1, max: 10_000 },
+  { name: 'codeLength', label: 'Digits', min: 4, max: 8 },
+  { name: 'ttlSeconds', label: 'Valid for, in seconds', min: 60, max: 3600 },
+] as const;
+
 function ServiceDialog({
   service,
   onSaved,
@@ -217,42 +224,18 @@ function ServiceDialog({
           hint="Two-letter country codes, such as US, CA, DE. Use * for every country."
         />
         <div class="columns">
-          <TextField
-            label="Limit per minute"
-            type="number"
-            min={1}
-            max={1000}
-            value={values.perMinuteCap}
-            onValue={(next) => set('perMinuteCap', next)}
-            error={errorOf('perMinuteCap')}
-          />
-          <TextField
-            label="Limit per day"
-            type="number"
-            min={1}
-            max={10_000}
-            value={values.perDayCap}
-            onValue={(next) => set('perDayCap', next)}
-            error={errorOf('perDayCap')}
-          />
-          <TextField
-            label="Digits"
-            type="number"
-            min={4}
-            max={8}
-            value={values.codeLength}
-            onValue={(next) => set('codeLength', next)}
-            error={errorOf('codeLength')}
-          />
-          <TextField
-            label="Valid for, in seconds"
-            type="number"
-            min={60}
-            max={3600}
-            value={values.ttlSeconds}
-            onValue={(next) => set('ttlSeconds', next)}
-            error={errorOf('ttlSeconds')}
-          />
+          {limits.map(({ name, label, min, max }) => (
+            <TextField
+              key={name}
+              label={label}
+              type="number"
+              min={min}
+              max={max}
+              value={values[name]}
+              onValue={(next) => set(name, next)}
+              error={errorOf(name)}
+            />
+          ))}
         </div>
       </Form>
     </Dialog>

@@ -12,6 +12,7 @@ import { useResource } from '../../design/resource.ts';
 import { same } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
 import type { Commerce } from '../../records.ts';
+import { readMe } from '../../session.ts';
 import { SaveLine } from '../save-line.tsx';
 
 const secretBytes = 24;
@@ -31,7 +32,15 @@ export function CommerceCard(): JSX.Element {
       {commerce.failure !== undefined && <Failure error={commerce.failure} retry={commerce.reload} />}
       {commerce.value === undefined && commerce.failure === undefined && <Loading lines={2} />}
       {commerce.value !== undefined && (
-        <CommerceForm key={commerce.value.url ?? ''} commerce={commerce.value} onSaved={commerce.set} />
+        <CommerceForm
+          key={commerce.value.url ?? ''}
+          commerce={commerce.value}
+          onSaved={(saved) => {
+            commerce.set(saved);
+            // Conversations show the shop from now on, or no longer.
+            void readMe();
+          }}
+        />
       )}
     </section>
   );
@@ -59,7 +68,6 @@ function CommerceForm({
   readonly onSaved: (commerce: Commerce) => void;
 }): JSX.Element {
   const [removing, setRemoving] = useState(false);
-  const [shown, setShown] = useState(false);
   const form = useForm(
     valuesOf(commerce),
     async (values) => {
@@ -111,31 +119,11 @@ function CommerceForm({
             error={form.errorOf('source')}
           />
         </div>
-        <div class="secret-line">
-          <TextField
-            label="Secret"
-            required
-            type={shown ? 'text' : 'password'}
-            maxLength={200}
-            spellcheck={false}
-            autocomplete="off"
-            value={values.secret}
-            onValue={(value) => form.set('secret', value)}
-            error={form.errorOf('secret')}
-            hint="At least 16 characters. Your shop needs it too, to verify our requests by X-Signature."
-          />
-          <Button onClick={() => setShown(!shown)} aria-pressed={shown}>
-            Show
-          </Button>
-          <Button
-            onClick={() => {
-              form.set('secret', newSecret());
-              setShown(true);
-            }}
-          >
-            Generate
-          </Button>
-        </div>
+        <SecretLine
+          value={values.secret}
+          onValue={(value) => form.set('secret', value)}
+          error={form.errorOf('secret')}
+        />
       </Form>
       {removing && (
         <Confirm
@@ -151,5 +139,44 @@ function CommerceForm({
         </Confirm>
       )}
     </>
+  );
+}
+
+function SecretLine({
+  value,
+  onValue,
+  error,
+}: {
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly error: string | undefined;
+}): JSX.Element {
+  const [shown, setShown] = useState(false);
+  return (
+    <div class="secret-line">
+      <TextField
+        label="Secret"
+        required
+        type={shown ? 'text' : 'password'}
+        maxLength={200}
+        spellcheck={false}
+        autocomplete="off"
+        value={value}
+        onValue={onValue}
+        error={error}
+        hint="At least 16 characters. Your shop needs it too, to verify our requests by X-Signature."
+      />
+      <Button onClick={() => setShown(!shown)} aria-pressed={shown}>
+        Show
+      </Button>
+      <Button
+        onClick={() => {
+          onValue(newSecret());
+          setShown(true);
+        }}
+      >
+        Generate
+      </Button>
+    </div>
   );
 }

@@ -52,7 +52,7 @@ function localeName(locale: string): string {
 /** "Friday, 14:05"; undefined if the zone does not exist. */
 export function timeIn(timeZone: string): string | undefined {
   try {
-    return new Intl.DateTimeFormat(undefined, { weekday: 'long', hour: '2-digit', minute: '2-digit', timeZone }).format(
+    return new Intl.DateTimeFormat(undefined, { weekday: 'long', hour: 'numeric', minute: '2-digit', timeZone }).format(
       new Date(),
     );
   } catch {

@@ -10,7 +10,7 @@ export function nextChangeInWords({ officeHoursOpen, nextChange }: OfficeHours, 
   const far = at.getTime() - serverNow() > 6 * 24 * 3600_000;
   const words = new Intl.DateTimeFormat(undefined, {
     weekday: 'long',
-    hour: '2-digit',
+    hour: 'numeric',
     minute: '2-digit',
     ...(far ? { day: 'numeric', month: 'long' } : {}),
     timeZone,

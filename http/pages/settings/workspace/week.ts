@@ -8,6 +8,7 @@ export const weekdays = [1, 2, 3, 4, 5, 6, 7] as const;
 const dayNames = weekdays.map((weekday) => new Date(Date.UTC(2026, 0, 4 + weekday)));
 const longDay = new Intl.DateTimeFormat(undefined, { weekday: 'long', timeZone: 'UTC' });
 const shortDay = new Intl.DateTimeFormat(undefined, { weekday: 'short', timeZone: 'UTC' });
+const clock = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
 const dateInWords = new Intl.DateTimeFormat(undefined, {
   weekday: 'short',
   day: 'numeric',
@@ -68,11 +69,16 @@ function sortWeek(days: readonly OpeningHours[]): readonly OpeningHours[] {
   return [...days].sort((a, b) => a.weekday - b.weekday || a.opens.localeCompare(b.opens));
 }
 
-/** "Mon–Fri 09:00–17:30, Sat 10:00–14:00": consecutive days with equal hours are combined. */
+function spanInWords({ opens, closes }: OpeningHours): string {
+  if (opens === '00:00' && closes === '24:00') return 'all day';
+  return [opens, timeInField(closes)].map((time) => clock.format(new Date(`2026-01-05T${time}:00Z`))).join('–');
+}
+
+/** "Mon–Fri 9:00 AM–5:30 PM, Sat all day", in the reader's format: consecutive days with equal hours are combined. */
 export function weekInWords(days: readonly OpeningHours[]): string {
   const byDay = weekdays.map((weekday) =>
     sortWeek(days.filter((one) => one.weekday === weekday))
-      .map(({ opens, closes }) => `${opens}–${closes}`)
+      .map(spanInWords)
       .join(' and '),
   );
   const runs: { from: number; to: number; hours: string }[] = [];

@@ -28,7 +28,7 @@ export function WorkspaceSettings(_props: SectionProps): JSX.Element {
   return (
     <Section title="Workspace" intro="Settings for the whole workspace.">
       {workspace !== undefined && <PlaceCard workspace={workspace} />}
-      {workspace !== undefined && <SignInSettings workspaceId={workspace.id} />}
+      {workspace !== undefined && <WholeSettings workspaceId={workspace.id} />}
       {settings.failure !== undefined && <Failure error={settings.failure} retry={settings.reload} />}
       {settings.value === undefined && settings.failure === undefined && <Loading lines={6} />}
       {settings.value !== undefined && <WorkCard settings={settings.value} onSaved={settings.set} />}
@@ -110,7 +110,7 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
   );
 }
 
-function SignInSettings({ workspaceId }: { readonly workspaceId: string }): JSX.Element | null {
+function WholeSettings({ workspaceId }: { readonly workspaceId: string }): JSX.Element | null {
   const whole = useResource(
     async (signal) =>
       (await call<{ workspace: WholeWorkspace }>('GET', `/workspaces/${workspaceId}`, { signal })).workspace,
@@ -121,16 +121,53 @@ function SignInSettings({ workspaceId }: { readonly workspaceId: string }): JSX.
     [whole.set],
   );
   if (whole.failure !== undefined) return <Failure error={whole.failure} retry={whole.reload} />;
-  return whole.value === undefined ? null : <SignInCard workspace={whole.value} onSaved={whole.set} />;
+  if (whole.value === undefined) return null;
+  return (
+    <>
+      <UnseenCard workspace={whole.value} onSaved={whole.set} />
+      <SignInCard workspace={whole.value} onSaved={whole.set} />
+    </>
+  );
 }
 
-function SignInCard({
-  workspace,
-  onSaved,
-}: {
+interface WholeProps {
   readonly workspace: WholeWorkspace;
   readonly onSaved: (workspace: WholeWorkspace) => void;
-}): JSX.Element {
+}
+
+function UnseenCard({ workspace, onSaved }: WholeProps): JSX.Element {
+  const before = { unseenMailMinutes: String(workspace.unseenMailMinutes) };
+  const form = useForm(before, async ({ unseenMailMinutes }) => {
+    const { workspace: saved } = await call<{ workspace: WholeWorkspace }>('PATCH', `/workspaces/${workspace.id}`, {
+      body: { unseenMailMinutes: numberOrText(unseenMailMinutes) },
+    });
+    form.reset({ unseenMailMinutes: String(saved.unseenMailMinutes) });
+    onSaved(saved);
+    notify({ kind: 'done', text: 'Saved.' });
+  });
+  useFollowing(form, before);
+  return (
+    <section class="card" aria-labelledby="workspace-unseen">
+      <h2 id="workspace-unseen">Customers who left</h2>
+      <Form form={form} actions={<SaveLine busy={form.busy} changed={!same(form.values, before)} />}>
+        <TextField
+          label="Email unseen answers after (minutes)"
+          type="number"
+          inputMode="decimal"
+          min={0}
+          max={1440}
+          step="any"
+          value={form.values.unseenMailMinutes}
+          onValue={(value) => form.set('unseenMailMinutes', value)}
+          error={form.errorOf('unseenMailMinutes')}
+          hint="A customer who has closed the page gets your chat answers by email, and can answer by email. 0 switches it off."
+        />
+      </Form>
+    </section>
+  );
+}
+
+function SignInCard({ workspace, onSaved }: WholeProps): JSX.Element {
   const { requireSecondFactor } = workspace;
   const form = useForm({ requireSecondFactor }, async (body) => {
     const { workspace: saved } = await call<{ workspace: WholeWorkspace }>('PATCH', `/workspaces/${workspace.id}`, {
