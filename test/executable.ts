@@ -30,20 +30,26 @@ async function tryExecutable(executable: string): Promise<void> {
     const child = spawn(program, ['serve'], {
       cwd: folder,
       env: { ...env, ...more },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(child);
+    // A warning is a fault, such as that V8 rejects the code cache.
+    let warned = '';
+    child.stderr.on('data', (chunk) => {
+      warned += String(chunk);
+    });
     child.on('exit', () => running.delete(child));
     const url = await new Promise<string>((resolve, reject) => {
       let text = '';
-      const timer = setTimeout(() => reject(new Error(`it did not start: ${text}`)), startTimeoutMs);
-      child.on('exit', (code) => reject(new Error(`it ended with ${code}: ${text}`)));
+      const timer = setTimeout(() => reject(new Error(`it did not start: ${text}${warned}`)), startTimeoutMs);
+      child.on('exit', (code) => reject(new Error(`it ended with ${code}: ${text}${warned}`)));
       child.stdout?.on('data', (chunk) => {
         text += String(chunk);
         const found = /listens on (\S+)/.exec(text);
         if (found === null) return;
         clearTimeout(timer);
-        resolve(found[1] ?? '');
+        if (warned.includes('Warning')) reject(new Error(`it starts with a warning: ${warned}`));
+        else resolve(found[1] ?? '');
       });
     });
     return { child, url, startMs: performance.now() - startedMs };

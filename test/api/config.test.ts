@@ -19,9 +19,10 @@ t.test('everything runs with nothing set', async (t) => {
     geo: { database: undefined, countryHeaders: [] },
     logLevel: 'info',
     autoCloseDays: 7,
-    mail: { provider: 'outbox' },
+    mail: { provider: 'outbox', isChosen: false },
     mailFrom: 'switchboard@localhost',
     mailKey: undefined,
+    mailApps: {},
     registration: 'open',
     verifyCountries: undefined,
     ceilings: {
@@ -91,7 +92,7 @@ const good: [string, string, object][] = [
   ['REGISTRATION', 'invite', { registration: 'invite' }],
   ['REGISTRATION', 'off', { registration: 'off' }],
   ['OAUTH_LIVE_APPS', 'app_a, app_b-_1,', { oauthLiveApps: ['app_a', 'app_b-_1'] }],
-  ['MAIL_PROVIDER', 'outbox', { mail: { provider: 'outbox' } }],
+  ['MAIL_PROVIDER', 'outbox', { mail: { provider: 'outbox', isChosen: true } }],
   ['MAIL_FROM', 'help@example.com', { mailFrom: 'help@example.com' }],
   ['BASE_URL', 'http://[::1]:8080', { mailHost: 'localhost' }],
   [
@@ -200,6 +201,20 @@ const stripe = {
   STRIPE_SECRET_KEY: 'sk_live_hunter2',
   STRIPE_WEBHOOK_SECRET: 'whsec_hunter2',
 };
+
+t.test('the app of a mail provider needs its id and its secret', async (t) => {
+  for (const [provider, id, secret] of [
+    ['google', 'GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'],
+    ['microsoft', 'MICROSOFT_CLIENT_ID', 'MICROSOFT_CLIENT_SECRET'],
+  ] as const) {
+    t.match(readConfig({ [id]: 'app', [secret]: 'hunter2' }), {
+      mailApps: { [provider]: { clientId: 'app', clientSecret: 'hunter2' } },
+    });
+    const message = new RegExp(`^${id} and ${secret} must be set together$`);
+    t.throws(() => readConfig({ [id]: 'app' }), { name: 'ConfigError', message });
+    t.throws(() => readConfig({ [secret]: 'hunter2' }), { name: 'ConfigError', message });
+  }
+});
 
 t.test('Stripe needs its keys, and nothing else', async (t) => {
   t.match(readConfig(stripe), {
@@ -382,6 +397,10 @@ t.test('every variable that is read is tried above', async (t) => {
     ...good.map(([name]) => name),
     ...bad.map(([name]) => name),
     'SMTP_URL',
+    'GOOGLE_CLIENT_ID',
+    'GOOGLE_CLIENT_SECRET',
+    'MICROSOFT_CLIENT_ID',
+    'MICROSOFT_CLIENT_SECRET',
     'TLS_CERT_FILE',
     'TLS_KEY_FILE',
     ...Object.keys(certificate),

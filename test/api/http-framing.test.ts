@@ -69,9 +69,35 @@ t.test('framing', async (t) => {
       t.same((await service.get('/departments', owner.token)).body.departments, []);
       const chunked = await RawClient.open(t, port);
       chunked.write(raw('POST', [host, 'Transfer-Encoding: Chunked'], `11\r\n${body}\r\n0\r\n\r\n`));
-      t.equal((await chunked.answer()).status, 200);
+      t.match(await chunked.answer(), { status: 200, headers: { connection: 'close' } });
+      await chunked.closed();
     },
   );
+
+  t.test('[RFC 9112 7.1] nothing behind a chunked body is read as a request', async (t) => {
+    const body = '{"status":"away"}';
+    const upload = (
+      await service.post('/uploads/presigned', { filename: 'a.txt', contentType: 'text/plain', size: 5 }, owner.token)
+    ).body;
+    t.type(upload.uploadUrl, 'string');
+    const uploadPath = new URL(upload.uploadUrl).pathname + new URL(upload.uploadUrl).search;
+    const put = `PUT ${uploadPath} HTTP/1.1\r\n${host}\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    for (const [name, start, chunks] of [
+      ['a request', undefined, `11\r\n${body}\r\n0\r\n\r\n`],
+      ['no line end after the last chunk', undefined, `11\r\n${body}\r\n0\r\nxx`],
+      ['a chunk without its line end', undefined, `11\r\n${body}XX0\r\n\r\n`],
+      ['a refused body', undefined, '5\r\n{"a":\r\n0\r\nxx'],
+      ['an upload', put, '5\r\nhello\r\n0\r\nxx'],
+      ['a trailer that is a request', undefined, `11\r\n${body}\r\n0\r\nxxGET: /healthz HTTP/1.1\r\n${host}\r\n\r\n`],
+    ] as const) {
+      const client = await RawClient.open(t, port);
+      client.write((start ?? raw('POST', [host, 'Transfer-Encoding: chunked'])) + chunks + smuggled);
+      await client.closed();
+      t.ok(client.received.split('HTTP/1.1 ').length <= 2, `${name}: at most one answer`);
+    }
+    await service.settled();
+    t.same((await service.get('/departments', owner.token)).body.departments, []);
+  });
 
   t.test('[RFC 9112 3.2] a request is for one host', async (t) => {
     for (const lines of [

@@ -24,6 +24,7 @@ t.test('[5] isolation of workspaces', async (t) => {
       '/business-hours',
       '/sites',
       '/saved-replies',
+      '/views',
       '/workspace/settings',
       '/api-keys',
       '/verify/services',
@@ -116,7 +117,11 @@ t.test('[5] isolation of workspaces', async (t) => {
     ];
     for (const [title, answer, status] of rows)
       t.match(await answer, { status, body: { error: status === 404 ? 'not_found' : 'invalid_body' } }, title);
-    for (const query of [`departmentId=${theirs.ids['departmentId']}`, `assigneeId=${theirs.ids['agentId']}`])
+    for (const query of [
+      `departmentId=${theirs.ids['departmentId']}`,
+      `assigneeId=${theirs.ids['agentId']}`,
+      `siteId=${theirs.ids['siteId']}`,
+    ])
       t.same((await service.get(`/conversations/queue?${query}`, here.token)).body.conversations, [], query);
     t.same((await service.get(`/agents?departmentId=${theirs.ids['departmentId']}`, here.token)).body.agents, []);
   });

@@ -3,9 +3,10 @@
 
 import { join } from 'node:path';
 import t from 'tap';
-import { type CallFilter, callIdPage, insertCall } from '../../store/calls/calls.ts';
+import { type CallFilter, callIdPage } from '../../store/calls/calls.ts';
 import { insertPhoneNumber, phoneNumberPage } from '../../store/calls/phone-numbers.ts';
 import { insertVoicemail, voicemailPage } from '../../store/calls/voicemails.ts';
+import { insertCall, unsetCall } from '../../store/calls/writes.ts';
 import {
   type ConversationRecord,
   conversationIdsOfDepartment,
@@ -14,7 +15,14 @@ import {
   openChatsByAgent,
   type Reach,
 } from '../../store/conversations/conversations.ts';
-import { type QueueFilter, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
+import {
+  countQueue,
+  placeInQueue,
+  type QueueFilter,
+  queuePage,
+  recentlyClosedPage,
+  spamPage,
+} from '../../store/conversations/lists.ts';
 import { savedReplyPage } from '../../store/conversations/saved-replies.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import { Database } from '../../store/database.ts';
@@ -75,6 +83,8 @@ const agentIds = [1, 2, 3].map((number) => idOf(1, number));
 const departmentIds = [1, 2, 3].map((number) => idOf(2, number));
 const visitorIds = [1, 2].map((number) => idOf(3, number));
 const numberIds = [1, 2].map((number) => idOf(4, number));
+const siteIds = ['s', 'another'];
+const sorts = ['activity', 'newest', 'oldest', 'longest_waiting'] as const;
 
 function anAgent(id: string, fields: Partial<AgentRecord> = {}): AgentRecord {
   return {
@@ -83,6 +93,7 @@ function anAgent(id: string, fields: Partial<AgentRecord> = {}): AgentRecord {
     name: 'Ann',
     role: 'agent',
     status: 'away',
+    publicName: null,
     statusSource: 'chosen',
     isOnline: false,
     goneAt: null,
@@ -121,21 +132,25 @@ function aConversation(random: Random, number: number): ConversationRecord {
     status,
     subject: null,
     ticketNumber: null,
-    siteId: null,
+    siteId: random.pick([null, ...siteIds]),
     visitorId: random.pick([null, ...visitorIds]),
     contactId: null,
     departmentId: random.pick([null, ...departmentIds]),
     assignedAgentId: random.pick([null, null, ...agentIds]),
     routedAt: null,
     notToAgentIds: random.chance(0.4) ? [random.pick(agentIds)] : [],
-    tags: [],
+    tags: ['Ünlü', 'two words', '"quoted"'].filter(() => random.chance(0.3)),
     handshake,
     copiedTo: [],
     rating: null,
     ratingComment: null,
     ratedAgentId: null,
     preview: null,
-    lastMessageAt: null,
+    lastMessageAt: number % 3 === 0 ? null : timeOf((number * 7) % 40),
+    lastSenderType: null,
+    lastSenderId: null,
+    waitingSince: random.chance(0.5) ? timeOf(random.below(20)) : null,
+    snoozedUntil: null,
     firstResponseAt: null,
     firstResponderId: null,
     solvedAt,
@@ -144,18 +159,36 @@ function aConversation(random: Random, number: number): ConversationRecord {
     lastCustomerMessageAt: null,
     agentsReadUpTo: null,
     customerReadUpTo: null,
+    mailPreview: null,
+    unreachable: false,
     createdAt: timeOf(random.below(20)),
     updatedAt: timeOf(0),
   };
 }
 
 /** Some files here are older than these columns. */
-const younger: readonly string[] = ['routedAt', 'notToAgentIds', 'copiedTo', 'firstResponderId', 'ratedAgentId'];
+const younger: readonly string[] = [
+  'routedAt',
+  'notToAgentIds',
+  'copiedTo',
+  'firstResponderId',
+  'ratedAgentId',
+  'lastSenderType',
+  'lastSenderId',
+  'waitingSince',
+  'snoozedUntil',
+  'mailPreview',
+  'unreachable',
+];
 
 function insert(db: Database, conversation: ConversationRecord): void {
   const members = Object.entries(conversation).filter(([name]) => !younger.includes(name));
   const values = members.map(([, value]) =>
-    typeof value === 'object' && value !== null ? JSON.stringify(value) : value,
+    typeof value === 'object' && value !== null
+      ? JSON.stringify(value)
+      : typeof value === 'boolean'
+        ? Number(value)
+        : value,
   );
   const names = members.map(([name]) => name).join(', ');
   db.run(`INSERT INTO conversation (${names}) VALUES (${members.map(() => '?').join(', ')})`, values);
@@ -179,6 +212,8 @@ function isAsked(
 ): boolean {
   return (
     (filter.channel === undefined || one.channel === filter.channel) &&
+    (filter.siteId === undefined || one.siteId === filter.siteId) &&
+    (filter.tag === undefined || one.tags.some((tag) => tag.toLowerCase() === filter.tag?.toLowerCase())) &&
     (filter.status === undefined || one.status === filter.status) &&
     (filter.departmentId === undefined || one.departmentId === filter.departmentId) &&
     (filter.assigneeId === undefined ||
@@ -217,9 +252,11 @@ function fill(
   count: number,
 ): { conversations: ConversationRecord[]; numberOf: Map<string, string> } {
   for (const id of agentIds) insertAgent(db, anAgent(id));
-  db.run(
-    `INSERT INTO site (id, version, name, domain, embedId, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, createdAt) VALUES ('s', 1, 's', 's', 's', '#000000', 'right', '', '[]', '')`,
-  );
+  for (const id of siteIds)
+    db.run(
+      `INSERT INTO site (id, version, name, domain, embedId, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, createdAt) VALUES (@id, 1, 's', @id, @id, '#000000', 'right', '', '[]', '')`,
+      { id },
+    );
   for (const id of visitorIds)
     db.run(`INSERT INTO visitor (id, siteId, firstSeenAt, lastSeenAt, visitCount) VALUES (?, 's', '', '', 1)`, [id]);
   for (const id of numberIds) {
@@ -251,22 +288,14 @@ function fill(
     const phoneNumberId = random.pick(numberIds);
     numberOf.set(conversation.id, phoneNumberId);
     insertCall(db, {
+      ...unsetCall,
       conversationId: conversation.id,
       phoneNumberId,
       carrierCallId: conversation.id,
-      fromE164: null,
       toE164: '+14155550123',
       phase: 'voicemail',
-      agentId: null,
       isOnHold: false,
       isRecorded: false,
-      ringingAgentIds: [],
-      answeredAt: null,
-      endedAt: null,
-      carrierEndedAt: null,
-      durationMs: null,
-      recordingUrl: null,
-      voicemailId: null,
       createdAt: conversation.createdAt,
     });
     if (random.chance(0.5))
@@ -301,6 +330,8 @@ t.test(
       const { db, plans } = openNoting(t);
       const { conversations, numberOf } = fill(db, random, 150);
       const byId = new Map(conversations.map((one) => [one.id, one]));
+      for (const { id, waitingSince } of conversations)
+        db.run('UPDATE conversation SET waitingSince = ? WHERE id = ?', [waitingSince, id]);
       const voicemails = voicemailPage(db, {
         reach: { channels: ['call'], departmentIds: null, agentId: '' },
         cursor: undefined,
@@ -323,7 +354,10 @@ t.test(
           channel: maybe(0.3, ['chat', 'ticket', 'call'] as const),
           departmentId: maybe(0.3, departmentIds),
           assigneeId: maybe(0.4, ['none', ...agentIds]),
+          siteId: maybe(0.3, siteIds),
+          tag: maybe(0.3, ['ÜNLÜ', 'two words', '"quoted"', 'two']),
         };
+        const sort = random.pick(sorts);
         const callFilter: CallFilter = {
           status: maybe(0.3, ['open', 'solved'] as const),
           departmentId: maybe(0.2, departmentIds),
@@ -347,12 +381,30 @@ t.test(
               .sort(newestFirst(placeOf)),
           );
         const about = `seed ${seed}, question ${asked}`;
-        const queue = allPages(limit, (cursor) => idsOf(queuePage(db, { reach, filter, cursor, limit })), createdAt);
-        t.same(
-          queue,
-          expected(['open', 'pending'], filter, (one) => one.createdAt),
-          `queue, ${about}`,
+        const queuePlace = (one: ConversationRecord | undefined): string =>
+          one === undefined ? '' : placeInQueue(sort, one).at;
+        const queue = allPages(
+          limit,
+          (cursor) => idsOf(queuePage(db, { reach, filter, sort, cursor, limit })),
+          (id) => queuePlace(byId.get(id)),
         );
+        const isWaiting = (id: string): boolean => byId.get(id)?.waitingSince !== null;
+        const descending = expected(['open', 'pending'], filter, queuePlace);
+        const isDescending = sort === 'newest' || sort === 'activity';
+        t.same(queue, isDescending ? descending : descending.toReversed(), `queue, ${sort}, ${about}`);
+        t.equal(countQueue(db, { reach, filter }), queue.length, `counted, ${about}`);
+        const offered = { ...filter, assigneeId: undefined, isOffered: true };
+        t.equal(
+          countQueue(db, { reach, filter: offered }),
+          queuePage(db, { reach, filter: offered, cursor: undefined, limit: 1000 }).length,
+          `offered, ${about}`,
+        );
+        if (sort === 'longest_waiting')
+          t.same(
+            queue.map(isWaiting),
+            queue.map(isWaiting).sort((a, b) => Number(b) - Number(a)),
+            `those that wait come first, ${about}`,
+          );
         const closed = allPages(limit, (cursor) => idsOf(recentlyClosedPage(db, { reach, cursor, limit })), solvedAt);
         t.same(
           closed,
@@ -434,7 +486,7 @@ t.test(
       );
       for (const { sql, plan } of plans)
         if (
-          /SCAN (?!json_each|conversation USING COVERING INDEX conversationOpenChats|conversation USING (COVERING )?INDEX conversationWaiting)/.test(
+          /SCAN (?!json_each|\(subquery|conversation USING COVERING INDEX conversationOpenChats|conversation USING (COVERING )?INDEX conversationWaiting)/.test(
             plan,
           )
         )
@@ -504,14 +556,16 @@ t.test('pages begin at their cursor, not at the top', async (t) => {
     suppressionPage(db, { cursor: place, limit: 10 });
     voicemailPage(db, { reach, cursor: place, limit: 10 });
     deliveryPage(db, { webhookId: '', cursor: place, limit: 10 });
-    queuePage(db, { reach, filter: {}, cursor: place, limit: 10 });
+    for (const sort of sorts)
+      for (const filter of [{}, { siteId: 's' }, { tag: 'x', assigneeId: 'none' }, { departmentId: '' }])
+        queuePage(db, { reach, filter, sort, cursor: place, limit: 10 });
     recentlyClosedPage(db, { reach, cursor: place, limit: 10 });
     callIdPage(db, { reach, filter: {}, cursor: place, limit: 10 });
   }
   t.ok(plans.length > 20);
   for (const { sql, plan } of plans) {
-    t.match(plan, /(\(createdAt,id\)|\(solvedAt,id\)|createdAt|solvedAt)<\(?\?|PRIMARY KEY \(id=\?\)/, sql);
-    if (/conversation(InQueue|BySolved)/.test(sql))
+    t.match(plan, /(\(createdAt,id\)|\(solvedAt,id\)|createdAt|solvedAt|<expr>)[<>]\(?\?|PRIMARY KEY \(id=\?\)/, sql);
+    if (/conversation(InQueue|InWait|BySolved)/.test(sql))
       t.match(plan, /COVERING INDEX/, `no row is looked at for a place: ${sql}`);
     t.notMatch(plan, /TEMP B-TREE/, sql);
   }

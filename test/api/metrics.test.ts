@@ -1,5 +1,5 @@
-import { createHistogram } from 'node:perf_hooks';
 import t from 'tap';
+import { type LoopClock, LoopDelay } from '../../http/process/loop-delay.ts';
 import { createMetrics, type Metrics } from '../../http/process/metrics.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import { startService } from '../support/service.ts';
@@ -144,25 +144,64 @@ const nothing = {
 const delay = async (metrics: Metrics, part: string): Promise<number> =>
   parse((await metrics.text()).text).get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1;
 
+/** Runs timers by hand: the next one rings `lateMs` late. */
+function heldClock() {
+  let nowMs = 0;
+  let waiting: { ms: number; call: () => void } | undefined;
+  let share = 0;
+  const clock: LoopClock = {
+    nowMs: () => nowMs,
+    after(ms, call) {
+      waiting = { ms, call };
+      return { cancel: () => (waiting = undefined) };
+    },
+    activeShare: () => share,
+  };
+  return {
+    clock,
+    work: (activeShare: number) => (share = activeShare),
+    /** Returns the time it was set for, or undefined if none is set. */
+    ring(lateMs = 0): number | undefined {
+      const timer = waiting;
+      waiting = undefined;
+      nowMs += (timer?.ms ?? 0) + lateMs;
+      timer?.call();
+      return timer?.ms;
+    },
+  };
+}
+
+t.test('[observability] the delay of the loop is how late its timer rings, and each scrape starts over', async (t) => {
+  const { clock, ring } = heldClock();
+  const loop = new LoopDelay(clock);
+  const metrics = createMetrics(nothing, undefined, loop);
+  for (let count = 0; count < 9; count += 1) ring();
+  t.ok((await delay(metrics, 'p50')) < 0.0001);
+  for (let count = 0; count < 9; count += 1) ring();
+  ring(150);
+  const held = parse((await metrics.text()).text);
+  const figure = (part: string): number =>
+    Math.round((held.get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1) * 1000);
+  t.same(['p50', 'p99', 'max'].map(figure), [0, 150, 150]);
+  t.equal(await delay(metrics, 'max'), 0);
+  metrics.stop();
+  t.equal(ring(), undefined);
+});
+
 t.test(
-  '[observability] the 10 ms between two samples of the loop are no delay, anything above is, and each scrape starts over',
+  '[observability] the loop is sampled a hundred times a second while it works, and once while it rests',
   async (t) => {
-    const looks = createHistogram();
-    const metrics = createMetrics(
-      nothing,
-      undefined,
-      Object.assign(looks, { enable: () => true, disable: () => true }),
-    );
-    const look = (ms: number): void => looks.record(ms * 1e6);
-    for (let count = 0; count < 9; count += 1) look(10);
-    t.ok((await delay(metrics, 'p50')) < 0.0001);
-    for (let count = 0; count < 9; count += 1) look(10);
-    look(160);
-    const held = parse((await metrics.text()).text);
-    const figure = (part: string): number =>
-      Math.round((held.get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1) * 1000);
-    t.same(['p50', 'p99', 'max'].map(figure), [0, 150, 150]);
-    t.equal(await delay(metrics, 'max'), 0);
+    const { clock, ring, work } = heldClock();
+    new LoopDelay(clock);
+    t.same([ring(), ring(), ring()], [1000, 1000, 1000]);
+    work(0.5);
+    t.equal(ring(), 1000, 'from the end of that second');
+    t.same([ring(), ring()], [10, 10]);
+    work(0.001);
+    let samples = 0;
+    while (ring() === 10) samples += 1;
+    t.ok(samples < 100, `${samples} more`);
+    t.equal(ring(), 1000);
   },
 );
 

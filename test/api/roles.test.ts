@@ -71,7 +71,7 @@ const adminOnly = [
   'POST /oauth-apps/{appId}/rotate-secret',
 ];
 /** These get an address that is not public, and say so to callers with access. */
-const fetches: ReadonlySet<string> = new Set(['kb.ingestUrl', 'uploads.importFromUrl']);
+const fetches: ReadonlySet<string> = new Set(['kb.ingestUrl', 'kb.ingestFile', 'uploads.importFromUrl']);
 /** Areas with another error (specification 7). */
 const saysForbidden = ['/sites', '/phone-numbers', '/goals'];
 

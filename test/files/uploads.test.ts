@@ -6,6 +6,7 @@ import { createConnection, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { networkOf } from '../../http/limits/network-address.ts';
 import { folderBytes } from '../support/folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -82,9 +83,32 @@ t.test('[4.9] a file goes by its link to its public address, whole and unchanged
   t.ok(Buffer.from(await answer.arrayBuffer()).equals(bytes));
 });
 
+t.test('[4.9] senders take turns at the disk by their network', async (t) => {
+  const { service, owner } = await start(t, { TRUST_PROXY: 'on' });
+  const { objects } = service.running.services;
+  if (objects === undefined) throw new Error('there is no storage');
+  const senders: (string | undefined)[] = [];
+  const store = objects.put.bind(objects);
+  objects.put = (key, about, content) => {
+    senders.push(about.sender);
+    return store(key, about, content);
+  };
+  for (const ip of ['2001:db8:1:2::5', '2001:db8:1:2::6', '203.0.113.9']) {
+    const { uploadUrl } = await linked(service, owner);
+    const { status } = await fetch(local(service, uploadUrl), {
+      method: 'PUT',
+      body: 'x'.repeat(100),
+      headers: { 'Content-Type': 'text/plain', 'X-Forwarded-For': ip },
+    });
+    t.equal(status, 200);
+  }
+  t.same(senders, [networkOf('2001:db8:1:2::5'), networkOf('2001:db8:1:2::5'), networkOf('203.0.113.9')]);
+  t.not(senders[0], senders[2]);
+});
+
 t.test('[4.9] kind defaults to attachment; each kind has its own place', async (t) => {
   const { service, owner } = await start(t);
-  for (const kind of ['attachment', 'team_attachment', 'logo']) {
+  for (const kind of ['attachment', 'team_attachment', 'logo', 'picture']) {
     const { key } = await linked(service, owner, { kind, contentType: 'image/png', filename: 'a.png' });
     t.equal(key.split('/')[1], kind);
   }
@@ -109,6 +133,13 @@ t.test('[4.9] requests for links are checked, each limit from both sides', async
     ['a byte more for the team', { size: 25 * mb + 1, kind: 'team_attachment' }, 400, 'file_too_large'],
     ['a logo of 2 MB', { size: 2 * mb, kind: 'logo', contentType: 'image/png' }, 200],
     ['a byte more', { size: 2 * mb + 1, kind: 'logo', contentType: 'image/png' }, 400, 'file_too_large'],
+    [
+      'a picture a byte too large',
+      { size: 2 * mb + 1, kind: 'picture', contentType: 'image/png' },
+      400,
+      'file_too_large',
+    ],
+    ['a picture that is no image', { kind: 'picture' }, 400, 'content_type_not_allowed'],
     ['a logo that is no image', { kind: 'logo' }, 400, 'content_type_not_allowed'],
     ['SVG', { contentType: 'image/svg+xml', filename: 'a.svg' }, 400, 'content_type_not_allowed'],
     [
@@ -159,6 +190,8 @@ t.test('[4.9] requests for links are checked, each limit from both sides', async
     const answer = await presign(service, owner, about);
     t.equal(answer.status, status, name);
     if (slug !== undefined) t.equal(answer.body.error, slug, name);
+    if (slug === 'content_type_not_allowed')
+      t.notMatch(answer.body.message, /contentType|filename/, 'in the words of whoever chose the file');
   }
 });
 
@@ -168,6 +201,11 @@ t.test("[4.9] a logo is an admin's to upload and to import", async (t) => {
     const who = await service.agent(owner, { role });
     const logo = await presign(service, who, { kind: 'logo', contentType: 'image/png' });
     t.same([logo.status, logo.body.error], [403, 'admin_required'], role);
+    t.equal(
+      (await presign(service, who, { kind: 'picture', contentType: 'image/png' })).status,
+      200,
+      `${role}: a picture of its own`,
+    );
     const imported = await service.post('/uploads/import-from-url', { url: 'https://example.com/a.png' }, who.token);
     t.same([imported.status, imported.body.error], [403, 'admin_required'], role);
     t.equal((await presign(service, who, { kind: 'team_attachment' })).status, 200, role);

@@ -197,15 +197,16 @@ function callStep(operations: readonly Operation[], pools: Pools): fc.Arbitrary<
         method: operation.operationId,
         params: Object.fromEntries(parts.flat()),
       });
-      const isSound = Buffer.byteLength(text) <= 64 * 1024 && (isRead(text) || idOfCall(text) !== undefined);
+      const bytes = Buffer.from(text);
+      const isSound = bytes.length <= 64 * 1024 && (isRead(bytes) || idOfCall(bytes) !== undefined);
       return { frames: [textFrame(text)], ...(isSound ? { call: { id: callId, operation } } : {}) };
     });
   });
 }
 
 /** A frame with too many values or levels is not parsed: only an id at its front identifies the call. */
-function isRead(text: string): boolean {
-  return !(clientFrame(text) instanceof JsonTooIntricate);
+function isRead(bytes: Uint8Array): boolean {
+  return !(clientFrame(bytes) instanceof JsonTooIntricate);
 }
 
 const payload = fc.oneof(

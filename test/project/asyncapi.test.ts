@@ -83,7 +83,7 @@ t.test('the AsyncAPI document', async (t) => {
       t.strictSame(sent(document, 'agent', 'server'), [...eventTypes, ...serverFrames, 'agent.presence'].sort());
       t.strictSame(
         sent(document, 'visitor', 'server'),
-        [...eventTypes.filter((type) => events[type].visitorToo), ...serverFrames].sort(),
+        [...eventTypes.filter((type) => events[type].visitorToo), ...serverFrames, 'availability'].sort(),
       );
       for (const channel of channelNames)
         t.strictSame(sent(document, channel, 'client'), [...clientFrames].sort(), channel);

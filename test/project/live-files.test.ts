@@ -25,9 +25,8 @@ t.test('a change of a source is a new bundle, and the pages that wait hear of it
         name,
         text: `${builds}`,
         source: `http/pages/${name}`,
-        imports: [],
       });
-      return ['app.tsx', 'styles.css', 'inbox/inbox.tsx', 'inbox/watch.ts'].map(named);
+      return ['app.tsx', 'styles.css'].map(named);
     },
     bundle: async () => `widget of build ${builds}`,
     report: (error) => reported.push(error),

@@ -19,7 +19,7 @@ t.test(
     const port = await freePort();
     const smtpPort = await freePort();
     const base = `http://localhost:${port}`;
-    const server = spawn(process.execPath, ['http/main.ts'], {
+    const server = spawn(process.execPath, ['http/main.js'], {
       cwd: root,
       env: {
         ...process.env,

@@ -10,7 +10,7 @@ const folders = ['engine', 'http', 'store', 'workers', 'bench', 'test'] as const
 
 const files = folders.flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
+    .filter((name) => /\.(?:tsx?|js)$/.test(name))
     .map((name) => `${folder}/${name}`),
 );
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
@@ -108,8 +108,8 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'operations/',
   ],
   http: [
-    'request limits/ process/ schemas/ signed/ widget/',
-    'browser/ delivery/ exports/ knowledge-parts pages/ visitor-places',
+    'request status-text limits/ process/ schemas/ signed/ widget/',
+    'browser/ delivery/ exports/ knowledge-parts pages/ reply-times visitor-places',
     'packaging/ services',
     'outside-parts route',
     'secrets/',
@@ -125,7 +125,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
   ],
   // The design system knows errors, texts and times, but neither the API nor the session.
   'http/pages': [
-    'addresses api-error folding new-id paths records server-clock subscriptions theme this-browser tones',
+    'addresses api-error customer-name folding new-id new-mail paths records server-clock subscriptions theme this-browser tones',
     'location snippet times title visibility',
     'notices notifications',
     'design/',
@@ -133,7 +133,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'live-socket paging passkeys session-refresh',
     'live',
     'await-socket session',
-    'confirm-self people',
+    'confirm-self invitation-sent notify-choice people picture-field provider-notes push service-worker site-seen',
     'auth/ reports/ settings/',
     'search/',
     'contacts/',
@@ -143,8 +143,9 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'app',
   ],
   workers: [
-    'failures',
-    'domain-names numbering-plan program-files search/ secrets/',
+    'cache-folder failures',
+    'kept-bundle',
+    'domain-names numbering-plan plain-text program-files search/ secrets/',
     'browser-bundler providers/ thread',
     'checkpointer-thread files/ knowledge/ reader/',
     'checkpointer mail/',
@@ -157,7 +158,7 @@ t.test('rooms stand in an order', async (t) => {
     const isIn = (file: string): boolean => file.startsWith(`${folder}/`);
     const roomOf = (file: string): string => {
       const [name = '', ...rest] = file.slice(folder.length + 1).split('/');
-      return rest.length > 0 ? `${name}/` : name.replace(/\.tsx?$/, '');
+      return rest.length > 0 ? `${name}/` : name.replace(/\.(?:tsx?|js)$/, '');
     };
     const height = new Map(rows.flatMap((row, index) => row.split(' ').map((room) => [room, index])));
     for (const room of new Set(files.filter(isIn).map(roomOf)))
@@ -202,7 +203,9 @@ t.test('scripts for browsers are self-contained', async (t) => {
    * by one rule; tests may import everything.
    */
   const shared = ({ from, to, isTypeOnly }: Import): boolean =>
-    (from === 'http/pages/records.ts' && /^http\/schemas\/(?:records|reports|shared)\.ts$/.test(to) && isTypeOnly) ||
+    (from === 'http/pages/records.ts' &&
+      /^http\/schemas\/(?:mail-writing|records|reports|shared)\.ts$/.test(to) &&
+      isTypeOnly) ||
     (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts') ||
     (from === 'http/pages/folding.ts' && to === 'store/folding.ts') ||
     folderOf(from) === 'test';
@@ -250,7 +253,12 @@ t.test('an outside library has one file that imports it', async (t) => {
     '@simplewebauthn/server': ['workers/secrets/passkeys.ts'],
     '@zxcvbn-ts/core': ['workers/secrets/password-strength.ts'],
     '@zxcvbn-ts/language-common': ['workers/secrets/password-strength.ts'],
-    esbuild: ['workers/browser-bundler.ts', 'http/packaging/build.ts', 'http/packaging/native-addons.ts'],
+    esbuild: [
+      'workers/browser-bundler.ts',
+      'http/packaging/build.ts',
+      'http/packaging/native-addons.ts',
+      'http/packaging/program-bundle.js',
+    ],
     luxon: ['engine/workspace/time-zones.ts'],
     'libphonenumber-js': ['workers/numbering-plan.ts'],
     re2js: ['engine/growth/url-patterns.ts'],
@@ -258,27 +266,48 @@ t.test('an outside library has one file that imports it', async (t) => {
     'ipaddr.js': ['workers/providers/host-resolver.ts'],
     stripe: ['workers/providers/billing-stripe.ts'],
     nodemailer: ['workers/providers/mail.ts'],
+    imapflow: ['workers/providers/imap.ts'],
     'smtp-server': ['workers/providers/smtp-listener.ts'],
     mailparser: ['workers/mail/parser.ts'],
     '@zone-eu/mailsplit': ['workers/mail/parts.ts'],
     mailauth: ['workers/mail/authentication.ts'],
     'sanitize-html': ['workers/mail/html.ts'],
-    'html-to-text': ['workers/mail/plain-text.ts'],
+    'html-to-text': ['workers/plain-text.ts'],
     tldts: ['workers/domain-names.ts'],
     minio: ['workers/providers/objects-s3.ts'],
     'file-type': ['workers/files/file-types.ts'],
     'content-disposition': ['http/browser/file-names.ts'],
     'mmdb-lib': ['workers/providers/places.ts'],
     chardet: ['workers/knowledge/charset.ts'],
-    parse5: ['workers/knowledge/page-reader-thread.ts'],
-    linkedom: ['workers/knowledge/page-reader-thread.ts'],
-    '@mozilla/readability': ['workers/knowledge/page-reader-thread.ts'],
-    turndown: ['workers/knowledge/page-reader-thread.ts'],
+    parse5: ['workers/knowledge/page-content.ts'],
+    linkedom: ['workers/knowledge/page-content.ts'],
+    turndown: ['workers/knowledge/page-markdown.ts'],
+    unpdf: ['workers/knowledge/office-files.ts'],
+    mammoth: ['workers/knowledge/office-files.ts'],
+    'csv-parse': ['workers/knowledge/office-files.ts'],
+    eld: ['workers/knowledge/language.ts'],
+    '@orama/stemmers': ['workers/knowledge/stems.ts'],
+    '@orama/stopwords': ['workers/knowledge/stems.ts'],
     '@huggingface/transformers': ['workers/knowledge/embedder-thread.ts'],
     otpauth: ['workers/secrets/totp.ts'],
     uqr: ['workers/secrets/totp.ts'],
     uplot: ['http/pages/reports/chart.tsx'],
-    marked: ['http/documents/guide.ts', 'http/pages/settings/knowledge/markdown.tsx'],
+    marked: [
+      'http/documents/guide.ts',
+      'http/pages/inbox/mail/editor-text.ts',
+      'http/pages/settings/knowledge/markdown.tsx',
+      'workers/mail/rich-text.ts',
+      'workers/knowledge/article-html.ts',
+      'workers/knowledge/plain-chunk.ts',
+    ],
+    'prosemirror-model': ['http/pages/inbox/mail/editor-text.ts'],
+    'prosemirror-commands': ['http/pages/inbox/mail/editor.ts'],
+    'prosemirror-history': ['http/pages/inbox/mail/editor.ts'],
+    'prosemirror-inputrules': ['http/pages/inbox/mail/editor.ts'],
+    'prosemirror-keymap': ['http/pages/inbox/mail/editor.ts'],
+    'prosemirror-schema-list': ['http/pages/inbox/mail/editor.ts'],
+    'prosemirror-state': ['http/pages/inbox/mail/editor.ts'],
+    'prosemirror-view': ['http/pages/inbox/mail/editor.ts'],
     diff: ['http/pages/settings/knowledge/article-conflict.tsx'],
   };
   const anywhere = new Set(['typebox']);

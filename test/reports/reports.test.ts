@@ -436,7 +436,11 @@ t.test('reports', async (t) => {
     const { id } = (await service.post('/widget/conversations', { body: 'Hello' }, customer.token)).body.conversation;
     await give({ id }, ann, owner);
     await write(id, ann.token);
-    await service.post(`/widget/conversations/${id}/rating`, { rating: 5, comment: 'Quick, thanks' }, customer.token);
+    const rate = (rating: number, comment: string) =>
+      service.post(`/widget/conversations/${id}/rating`, { rating, comment }, customer.token);
+    await rate(4, '  ');
+    t.equal((await service.conversation(id, owner.token)).ratingComment, null, 'a blank comment is none');
+    await rate(5, 'Quick, thanks');
     const csv = async (token: string): Promise<Record<string, string>> => {
       const { url } = (await service.get('/reports/export?type=conversations&format=csv', token)).body;
       const [head = '', row = ''] = (

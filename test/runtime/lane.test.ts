@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { CommitFailed, type Job, Lane, LaneFull } from '../../engine/runtime/lane.ts';
+import { Slices } from '../../engine/runtime/slices.ts';
 import { Database, monotonicMs } from '../../store/database.ts';
 import { tempFolder } from '../support/folder.ts';
 import { HeldDisk } from '../support/held-disk.ts';
@@ -21,13 +22,18 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
   const seen: string[] = [];
   const syncErrors: Error[] = [];
   const sizes: number[] = [];
-  const lane = new Lane(db, {
-    onDurable: () => void seen.push('durable'),
-    onUndone: () => void seen.push('all undone'),
-    onBroken: () => void seen.push('broken'),
-    onSyncFailed: (error) => void syncErrors.push(error),
-    onBatch: ({ jobs }) => void sizes.push(jobs),
-  });
+  const lane = new Lane(
+    db,
+    {
+      onDurable: () => void seen.push('durable'),
+      onUndone: () => void seen.push('all undone'),
+      onBroken: () => void seen.push('broken'),
+      onSyncFailed: (error) => void syncErrors.push(error),
+      onBatch: ({ jobs }) => void sizes.push(jobs),
+    },
+    // What is in a batch does not depend on the machine's speed.
+    new Slices({ turnMs: Number.POSITIVE_INFINITY, batchMs: Number.POSITIVE_INFINITY }),
+  );
   t.teardown(() => db.close());
 
   const job = (text: string, fail?: unknown): Job => ({

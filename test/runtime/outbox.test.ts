@@ -103,6 +103,29 @@ t.test('work leaves after the commit that requested it is durable, never before'
   t.match(rowsOf(toy, workspaceId), [{ id, state: 'sent', attempts: 1, lastAnswer: 'thanks', settledAt: /Z$/ }]);
 });
 
+t.test('work that is not durable waits, also when other work of its workspace is due', async (t) => {
+  const disk = new HeldDisk({ isHeld: false });
+  const side = new OtherSide();
+  side.isPrompt = false;
+  const { toy, post } = start(t, { syncToDisk: disk.sync, side });
+  t.teardown(() => disk.letGo());
+  const { workspaceId } = toy.workspace();
+  await post(workspaceId, 'a', 'first');
+  await toy.pass(0);
+  side.attempts[0]?.fail();
+  await toy.pass(0);
+  disk.hold();
+  const asked = post(workspaceId, 'b', 'second');
+  await disk.asked();
+  toy.clock.advance(1000);
+  await turns();
+  t.same(side.names, ['first'], 'the first is due again, and what was read with it is not durable');
+  disk.letGo();
+  await asked;
+  await toy.pass(0);
+  t.same(side.names, ['first', 'second', 'first'], 'the longest due first');
+});
+
 t.test('work requested by a refused command is not done', async (t) => {
   const { toy, side } = start(t);
   const { workspaceId } = toy.workspace();

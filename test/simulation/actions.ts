@@ -35,7 +35,11 @@ function openSession(sim: Simulation): void {
       method: 'POST',
       path: '/widget/sessions',
       token: 'none',
-      body: { siteId: sim.embedId, url: 'https://shop.example/' },
+      body: {
+        siteId: sim.embedId,
+        url: 'https://shop.example/',
+        ...(sim.random.next() < 0.5 ? { email: sim.told.newAddress() } : {}),
+      },
     },
     ({ status, body }) => {
       if (status !== 200) return;
@@ -213,6 +217,30 @@ function setAvailability(sim: Simulation): void {
   sim.ask({ method: 'POST', path: '/me/status', token: agent.token, body: { status } });
 }
 
+/** The customer looks at the chat, and has seen what is in it. */
+function readAsCustomer(sim: Simulation): void {
+  const visitor = visitorOf(sim);
+  if (visitor === undefined || visitor.conversationIds.length === 0) return;
+  const conversationId = sim.random.pick(visitor.conversationIds);
+  const texts = sim.told.textsOf(conversationId);
+  sim.note(`${visitor.id} reads ${conversationId}`);
+  sim.ask(
+    { method: 'POST', path: `/widget/conversations/${conversationId}/read`, token: visitor.token },
+    ({ status }) => {
+      if (status === 200) sim.told.see(texts);
+    },
+  );
+}
+
+/** A customer who gives an address gets by mail what waits. */
+function giveAddress(sim: Simulation): void {
+  const visitor = visitorOf(sim);
+  if (visitor === undefined) return;
+  const email = sim.told.newAddress();
+  sim.note(`${visitor.id} is ${email}`);
+  sim.ask({ method: 'PATCH', path: '/widget/visitor', token: visitor.token, body: { email } });
+}
+
 function rate(sim: Simulation): void {
   const visitor = visitorOf(sim);
   if (visitor === undefined || visitor.conversationIds.length === 0) return;
@@ -366,6 +394,8 @@ export const actions: readonly Action[] = [
       body: (sim) => ({ tags: [sim.random.pick(['vip', 'late', 'sales'])] }),
     }),
   },
+  { weight: 4, act: readAsCustomer },
+  { weight: 2, act: giveAddress },
   { weight: 1, act: rate },
   { weight: 1, act: block },
   { weight: 1, act: deactivate },

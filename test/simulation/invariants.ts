@@ -1,6 +1,7 @@
 // Invariants of a workspace's rows after every step. Each check throws its violation.
 
 import { mailKind } from '../../engine/mail/outgoing.ts';
+import { withdrawn } from '../../engine/tickets/delivery.ts';
 import type { Database } from '../../store/database.ts';
 import type { Post } from './machine.ts';
 import type { Replay } from './replay.ts';
@@ -11,6 +12,8 @@ interface ConversationRow {
   readonly version: number;
   readonly channel: string;
   readonly status: string;
+  readonly visitorId: string | null;
+  readonly customerReadUpTo: string | null;
   readonly assignedAgentId: string | null;
   readonly departmentId: string | null;
   readonly handshake: string | null;
@@ -32,12 +35,23 @@ interface MessageRow {
   readonly body: string;
   readonly readAt: string | null;
   readonly createdAt: string;
+  readonly deliveryStatus: string | null;
+}
+
+interface VisitorRow {
+  readonly id: string;
+  readonly email: string | null;
+  readonly blockedAt: string | null;
+  readonly isOnline: 0 | 1;
 }
 
 interface AgentRow {
   readonly id: string;
   readonly email: string;
   readonly status: string;
+  readonly statusSource: string;
+  readonly isOnline: 0 | 1;
+  readonly goneAt: string | null;
   readonly role: string;
   readonly channels: string;
   readonly joinedAt: string | null;
@@ -51,6 +65,7 @@ interface MailRow {
   readonly attempts: number;
   readonly nextAt: string;
   readonly isFirst: number;
+  readonly lastAnswer: string | null;
 }
 
 /** The rows of one workspace, read once per step. */
@@ -61,7 +76,7 @@ export interface Rows {
   readonly deadlines: ReadonlyMap<string, string>;
   readonly seqs: readonly number[];
   readonly mails: readonly MailRow[];
-  readonly visitorIds: ReadonlySet<string>;
+  readonly visitors: ReadonlyMap<string, VisitorRow>;
 }
 
 const previewChars = 140;
@@ -78,8 +93,12 @@ export function readRows(db: Database): Rows {
         .map(({ kind, subjectId, dueAt }) => [`${kind} ${subjectId}`, dueAt]),
     ),
     seqs: db.all<{ seq: number }>('SELECT seq FROM event ORDER BY seq').map(({ seq }) => seq),
-    mails: db.all<MailRow>('SELECT id, target, state, attempts, nextAt, isFirst FROM outbox ORDER BY rowid'),
-    visitorIds: new Set(db.all<{ id: string }>('SELECT id FROM visitor').map(({ id }) => id)),
+    mails: db.all<MailRow>(
+      'SELECT id, target, state, attempts, nextAt, isFirst, lastAnswer FROM outbox ORDER BY rowid',
+    ),
+    visitors: new Map(
+      db.all<VisitorRow>('SELECT id, email, blockedAt, isOnline FROM visitor').map((row) => [row.id, row]),
+    ),
   };
 }
 
@@ -174,9 +193,9 @@ export function checkAssignments({ conversations, agents, deadlines }: Rows): vo
 }
 
 /** Everything whose creation was acknowledged exists. */
-export function checkMade({ agents, visitorIds }: Rows, told: Told): void {
+export function checkMade({ agents, visitors }: Rows, told: Told): void {
   for (const id of told.agentIds) if (!agents.has(id)) throw new Error(`the acknowledged agent ${id} is lost`);
-  for (const id of told.visitorIds) if (!visitorIds.has(id)) throw new Error(`the acknowledged visitor ${id} is lost`);
+  for (const id of told.visitorIds) if (!visitors.has(id)) throw new Error(`the acknowledged visitor ${id} is lost`);
 }
 
 /** A mail follows from a durable change, has exactly one row, and the row has its outcome. */
@@ -184,7 +203,9 @@ export function checkMails({ mails }: Rows, told: Told, post: Post): void {
   const rows = new Map(mails.map((row) => [row.id, row]));
   for (const id of post.delivered.keys())
     if (!rows.has(id)) throw new Error(`mail ${id} was sent for a command that never was`);
-  for (const { id, state, attempts } of mails) {
+  for (const { id, state, attempts, lastAnswer } of mails) {
+    // Seen meanwhile, so that there was no reason for it any more.
+    if (lastAnswer === withdrawn && !post.delivered.has(id)) continue;
     if (state === 'sent' && !post.delivered.has(id)) throw new Error(`mail ${id} counts as sent and never was`);
     if (state === 'failed' && !post.refused.has(id) && attempts <= mailKind.retryDelaysMs.length)
       throw new Error(`mail ${id} was given up after ${attempts} attempts`);

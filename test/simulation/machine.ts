@@ -36,6 +36,7 @@ const noReader: Reader = {
   drillDown: () => Promise.reject(new Error('nothing is reported here')),
   drillDownAfter: () => Promise.reject(new Error('nothing is reported here')),
   goals: () => Promise.reject(new Error('nothing is reported here')),
+  replyTime: () => Promise.reject(new Error('nothing is reported here')),
   noteMessages: () => {},
   waiting: 0,
   stop: () => Promise.resolve(),
@@ -57,17 +58,23 @@ interface Delivered {
 export class Post implements MailSender {
   readonly #random: Random;
   readonly #isWrong: (text: string) => void;
+  readonly #onLeaving: (mail: { id: string; to: string; text: string }) => void;
   readonly delivered = new Map<string, Delivered>();
   /** Mails it refused. */
   readonly refused = new Set<string>();
   isWell = false;
 
-  constructor(random: Random, isWrong: (text: string) => void) {
+  constructor(
+    random: Random,
+    options: { isWrong: (text: string) => void; onLeaving: (mail: { id: string; to: string; text: string }) => void },
+  ) {
     this.#random = random;
-    this.#isWrong = isWrong;
+    this.#isWrong = options.isWrong;
+    this.#onLeaving = options.onLeaving;
   }
 
   async send({ id, to, text }: { id: string; to: string; text: string }): Promise<string> {
+    this.#onLeaving({ id, to, text });
     const chance = this.isWell ? 1 : this.#random.next();
     if (chance < 0.15) throw new Error('away');
     if (chance < 0.2) {
@@ -133,7 +140,9 @@ export class Machine {
           : (options.kept?.seqs.get(workspace.workspaceId) ?? 0),
       );
     await directory.sweep(workspaceFiles(engine));
-    await engine.wakeAll();
+    await engine.wakeAll((workspaceId, glance) => {
+      if (glance.state === 'current') machine.parts.sockets.reviewPresence(workspaceId, glance);
+    });
     await machine.settled();
     machine.disk.isPrompt = false;
     return machine;

@@ -112,7 +112,10 @@ export class Replay {
     this.conversations.set(next.id, next);
   }
 
-  /** An offer begins and ends with its own event, and changes the assignee only when accepted. */
+  /**
+   * An offer begins and ends with its own event, and changes the assignee only when accepted. One that is withdrawn
+   * because another agent took the unassigned conversation, is withdrawn by the same change.
+   */
   #checkOffer(event: EventRow, present: ReplayedConversation, next: ReplayedConversation): void {
     const where = `event ${event.seq} (${event.type}) of ${next.id}`;
     if (!event.type.startsWith('assignment.')) {
@@ -134,7 +137,11 @@ export class Replay {
       if (isOver) throw new Error(`${where} comes when the offer was over at ${expiresAt}`);
       if (next.assignedAgentId !== toAgentId)
         throw new Error(`${where} gives it to ${next.assignedAgentId}, it was offered to ${toAgentId}`);
-    } else if (next.assignedAgentId !== present.assignedAgentId) throw new Error(`${where} changes the assignee`);
+    } else if (next.assignedAgentId !== present.assignedAgentId) {
+      const isTaken =
+        event.type === 'assignment.cancelled' && present.assignedAgentId === null && next.assignedAgentId !== toAgentId;
+      if (!isTaken) throw new Error(`${where} changes the assignee`);
+    }
     if (event.type === 'assignment.expired' && !isOver) this.#endedEarly.add(next.id);
   }
 

@@ -14,18 +14,18 @@ export interface Tally {
   readonly failures: SimulationFailed[];
 }
 
-/** Enough to see what they have in common. */
-const maxFailures = 3;
-
-/** Runs `count` seeds from `first`; stops early after some failures. */
+/** Runs `count` seeds from `first`. */
 export async function runSeeds({
   first,
   count,
   steps,
+  maxFailures = 3,
 }: {
   first: number;
   count: number;
   steps: number;
+  /** It stops after these. A few show what failures have in common. */
+  maxFailures?: number;
 }): Promise<Tally> {
   const tally: Tally = { seeds: 0, events: 0, crashes: 0, failures: [] };
   for (let seed = first; seed < first + count && tally.failures.length < maxFailures; seed += 1) {

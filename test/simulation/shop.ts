@@ -3,6 +3,7 @@
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { inviteAgent } from '../../engine/team/agents.ts';
 import { join as joinWorkspace, register } from '../../engine/team/joining.ts';
+import { awayAfterMinutes, unseenMailMinutes } from './absence.ts';
 import type { Person } from './client.ts';
 import { autoCloseDays } from './replay.ts';
 import type { Simulation } from './simulation.ts';
@@ -49,6 +50,12 @@ export async function openShop(sim: Simulation): Promise<void> {
     token: owner,
     body: { routing: { mode: 'auto', maxOpenChatsPerAgent: maxOpenChats } },
   });
+  await sim.askNow({
+    method: 'PATCH',
+    path: `/workspaces/${sim.workspaceId}`,
+    token: owner,
+    body: { awayAfterMinutes, unseenMailMinutes },
+  });
   for (const name of ['Sales', 'Support'])
     sim.departmentIds.push(
       (await sim.askNow({ method: 'POST', path: '/departments', token: owner, body: { name } })).body.id,
@@ -78,7 +85,11 @@ export async function openShop(sim: Simulation): Promise<void> {
       method: 'POST',
       path: '/widget/sessions',
       token: 'none',
-      body: { siteId: sim.embedId, url: 'https://shop.example/' },
+      body: {
+        siteId: sim.embedId,
+        url: 'https://shop.example/',
+        ...(count % 2 === 0 ? { email: sim.told.newAddress() } : {}),
+      },
     });
     sim.addVisitor(body.visitor.id, body.visitorToken);
   }

@@ -9,6 +9,7 @@ import { isoTime } from '../../engine/runtime/clock.ts';
 import { reservedEmails } from '../../store/directory/directory.ts';
 import { type EventRow, eventsBetween } from '../../store/runtime/events.ts';
 import { type Random, randomFrom } from '../support/seeded.ts';
+import { Absence } from './absence.ts';
 import { actions } from './actions.ts';
 import { Client, type Person } from './client.ts';
 import type { Crash } from './disk.ts';
@@ -33,6 +34,8 @@ import { Told } from './told.ts';
 const startMs = Date.parse('2026-11-20T12:00:00.000Z');
 /** A deadline may be late by the alarms' longest interval and a retry after a failure. */
 const patienceMs = 120_000;
+/** Which sockets there are is written again after this time, if the disk was full (http/sockets/sockets.ts). */
+const sweepMs = 30_000;
 /** The simulated disk decides what is durable; a real one would only cost time. */
 const memoryFolder = '/dev/shm';
 const burstChance = 0.3;
@@ -73,6 +76,7 @@ export class Simulation {
   readonly random: Random;
   readonly told = new Told();
   readonly replay = new Replay(maxOpenChats);
+  readonly absence = new Absence();
   readonly post: Post;
   readonly trace: string[] = [];
   readonly agents: SimAgent[] = [];
@@ -100,7 +104,10 @@ export class Simulation {
   constructor(seed: number) {
     this.seed = seed;
     this.random = randomFrom(seed);
-    this.post = new Post(this.random, (text) => this.#isWrong(text));
+    this.post = new Post(this.random, {
+      isWrong: (text) => this.#isWrong(text),
+      onLeaving: (mail) => this.#watch(() => this.told.leave(mail)),
+    });
   }
 
   get machine(): Machine {
@@ -308,6 +315,7 @@ export class Simulation {
       if (event.seq !== this.#events.length)
         throw new Error(`event ${event.seq} was published as the ${this.#events.length}th`);
       this.replay.take(event);
+      this.absence.take(event);
     }
     for (const { name, client } of [
       ...this.agents,
@@ -330,6 +338,8 @@ export class Simulation {
     if (complaint !== undefined && !this.#isMending) throw new Error(complaint);
     if (workspace.lane.isBusy || this.isFull) return;
     checkAgainstReplay(rows, this.replay);
+    if (this.#fillings === 0 || machine.clock.now() - this.#healthySinceMs > sweepMs)
+      this.absence.check(rows, this.#connectedIds());
     if (machine.parts.directory.lane.isBusy) return;
     this.#isMending = false;
     const nowMs = machine.clock.now();
@@ -344,10 +354,13 @@ export class Simulation {
     machine.disk.completeAll();
     machine.disk.isPrompt = true;
     this.post.isWell = true;
-    for (const { client } of [...this.agents, ...this.visitors]) {
+    // Some customers never return.
+    const back = [...this.agents, ...this.visitors.filter((_, index) => index % 3 !== 0)];
+    for (const { client } of back) {
       client.isReading = true;
       if (!client.isConnected) client.connect(machine, this.workspaceId);
     }
+    for (const { client } of this.visitors.filter((_, index) => index % 3 === 0)) client.drop(machine);
     for (let hour = 0; hour < 30; hour += 1) {
       machine.clock.advance(3600_000);
       await machine.settled();
@@ -380,23 +393,35 @@ export class Simulation {
   }
 
   /**
-   * Wraps a handler of answers to a request sent now. The service calls it, and must not be disturbed by its findings.
+   * Wraps a handler of answers to a request sent now.
    */
   #hear(what: string, answered: (answer: Answer) => void): (answer: Answer) => void {
     const [wasMending, fillings] = [this.#isMending, this.#fillings];
     const told = new Map(this.told.versions);
     return (answer) => {
       this.#print.update(`${what} ${answer.status}`);
-      try {
+      this.#watch(() => {
         if (answer.status === 503 && !wasMending && !this.#isMending && fillings === this.#fillings)
           throw new Error(`${what} was answered 503 though nothing is wrong`);
         if (answer.status === 500) throw new Error(`${what} was answered 500: ${JSON.stringify(answer.body)}`);
         this.told.note(answer.body, { what, told });
         answered(answer);
-      } catch (error) {
-        this.#isWrong(error instanceof Error ? error.message : String(error));
-      }
+      });
     };
+  }
+
+  /** Runs a check where the service calls it, which must not be disturbed by what it finds. */
+  #watch(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.#isWrong(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Of agents and visitors. */
+  #connectedIds(): Set<string> {
+    return new Set([...this.agents, ...this.visitors].filter(({ client }) => client.isEstablished).map(({ id }) => id));
   }
 
   #isWrong(text: string): void {

@@ -22,6 +22,9 @@ export function protectedPart(conversation: Readonly<Record<(typeof protectedFie
   return JSON.stringify(protectedFields.map((field) => conversation[field]));
 }
 
+/** Of the customers' addresses. */
+const customerHost = 'customer.example';
+
 export class Told {
   /** By conversation and id. */
   readonly messages = new Map<string, Map<string, ToldMessage>>();
@@ -38,13 +41,23 @@ export class Told {
   readonly mails = new Map<string, { asked: number; acknowledged: number }>();
   /** Reported decisions of offers: a conversation and the resulting version. */
   readonly #decisions = new Set<string>();
+  /** By conversation and time: answers that a customer was told to have marked as read. */
+  readonly #seen = new Set<string>();
+  /** The mail that each answer left with. */
+  readonly #mailed = new Map<string, string>();
   #count = 0;
+  #addresses = 0;
 
   /** A new unique text; now and then a long one. */
   newText(isLong: boolean): string {
     const text = `text ${(this.#count += 1)}${isLong ? ` ${'long '.repeat(1500)}` : ''}`.trim();
     this.texts.add(text);
     return text;
+  }
+
+  /** Of a customer. Two with the same one would share a block. */
+  newAddress(): string {
+    return `customer${(this.#addresses += 1)}@${customerHost}`;
   }
 
   /** The answer to the sender of `text`. */
@@ -58,6 +71,30 @@ export class Told {
     const all = this.messages.get(message.conversationId) ?? new Map();
     all.set(message.id, message);
     this.messages.set(message.conversationId, all);
+  }
+
+  /** Acknowledged texts of a conversation, to be passed to see() once they are read. */
+  textsOf(conversationId: string): string[] {
+    return [...(this.messages.get(conversationId)?.values() ?? [])].map(({ body }) => keyOf(body));
+  }
+
+  see(texts: readonly string[]): void {
+    for (const text of texts) this.#seen.add(text);
+  }
+
+  /** A mail leaves. Throws if its customer has had all of it: it was seen, or in an earlier mail. */
+  leave({ id, to, text }: { id: string; to: string; text: string }): void {
+    if (!to.endsWith(`@${customerHost}`)) return;
+    const answers = [...text.matchAll(/^text \d+/gm)].map(([answer]) => answer);
+    if (answers.length === 0) throw new Error(`mail ${id} to ${to} says nothing`);
+    if (answers.every((answer) => this.#seen.has(answer)))
+      throw new Error(`mail ${id} leaves with ${answers.join(', ')}, which had been seen`);
+    for (const answer of answers) {
+      const earlier = this.#mailed.get(answer);
+      if (earlier !== undefined && earlier !== id)
+        throw new Error(`mail ${id} repeats ${answer}, which left with ${earlier}`);
+      this.#mailed.set(answer, id);
+    }
   }
 
   askForMail(email: string): void {
@@ -96,4 +133,9 @@ export class Told {
     this.mails.set(email, mails);
     return mails;
   }
+}
+
+/** Of a text, however long. */
+function keyOf(text: string): string {
+  return /^text \d+/.exec(text)?.[0] ?? text;
 }

@@ -48,6 +48,16 @@ t.test('a client that keeps sending malformed frames is closed', async (t) => {
   t.match(await socket.closed, { code: 4429, reason: 'too many malformed frames' });
 });
 
+t.test('one with too many values counts as ten', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const socket = await service.agentSocket(owner.token);
+  for (let sent = 0; sent < 6; sent += 1) socket.send('['.repeat(100));
+  await socket.until(() => socket.frames.filter(({ type }) => type === 'error').length === 6);
+  socket.send('x');
+  t.match(await socket.closed, { code: 4429, reason: 'too many malformed frames' });
+});
+
 t.test('and so is the eleventh socket of a network that does, at its first', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
@@ -105,7 +115,7 @@ t.test('only an id at the front counts as one', async (t) => {
     [`${' '.repeat(500)}{"id":1,`, undefined],
     ['[{"id":1,', undefined],
   ] as const) {
-    t.equal(idOfCall(text), id, text.slice(0, 40));
+    t.equal(idOfCall(Buffer.from(text)), id, text.slice(0, 40));
   }
 });
 

@@ -12,7 +12,7 @@ interface Scene {
 }
 
 /** Areas whose events are tested in the area's own tests, over the same sockets. */
-const elsewhere = /^(call|department|goal|kb|saved_reply|settings|site|workspace)\./;
+const elsewhere = /^(call|department|draft|goal|kb|saved_reply|settings|site|view|workspace)\./;
 
 /** A way to cause each other event of the catalogue. A missing or outdated one fails the first test. */
 const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
@@ -61,6 +61,15 @@ const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
   },
   'agent.updated': ({ service, ann }) => service.post('/me/status', { status: 'available' }, ann.token),
   'visitor.online': ({ service, owner }) => service.customer(owner.embedId, { name: 'Kim', email: 'kim@example.org' }),
+  'visitor.offline': async ({ service, owner }) => {
+    const figures = async () => (await fetch(new URL('/metrics', service.url))).text();
+    const socketsIn = (text: string) => /^switchboard_visitor_sockets \d+$/m.exec(text)?.[0];
+    const before = socketsIn(await figures());
+    const { token } = await service.customer(owner.embedId);
+    await (await service.visitorSocket(token)).close();
+    while (socketsIn(await figures()) !== before);
+    await service.pass(10_000);
+  },
   'visitor.updated': ({ service, chat }) => service.patch('/widget/visitor', { name: 'Kim' }, chat.customer.token),
   'visitor.page_viewed': ({ service, chat }) =>
     service.post('/widget/page-views', { url: 'https://shop.example/' }, chat.customer.token),

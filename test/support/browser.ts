@@ -103,7 +103,7 @@ export function widgetOf(page: Page): {
 }
 
 /** Starts the browser and a customer's site whose snippet names the given site; both end with the test. */
-export async function startBrowsing(t: Teardown, service: Service, embedId: string): Promise<Browsing> {
+export async function startBrowsing(t: Teardown, service: Pick<Service, 'url'>, embedId: string): Promise<Browsing> {
   const browser = await startBrowser();
   const pages = new Map<string, HostPage>();
   const server = createServer((request, response) => {

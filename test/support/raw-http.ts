@@ -80,6 +80,11 @@ export class RawClient {
     });
   }
 
+  /** Everything that answer() has not returned. */
+  get received(): string {
+    return this.#received;
+  }
+
   get isClosed(): boolean {
     return this.#isClosed;
   }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { insertConversation, updateConversation } from '../../store/conversations/writes.ts';
-import { insertVisitor } from '../../store/customers/visitors.ts';
+import { insertVisitor, unsetVisitor } from '../../store/customers/writes.ts';
 import { Database } from '../../store/database.ts';
 import { type CompletionRecord, insertCompletion, insertGoal, markGoalDeleted } from '../../store/growth/goals.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
@@ -80,26 +80,28 @@ export function fillGoals(db: Database, random: Random, count: number): Completi
     primaryColor: '#000000',
     launcherPosition: 'right',
     welcomeMessage: '',
+    onlineMessage: '',
+    awayMessage: '',
+    closedMessage: '',
+    theme: 'auto',
+    logoUrl: null,
+    launcherSidePx: 20,
+    launcherBottomPx: 20,
+    hiddenOnPhones: false,
     businessHoursOverride: null,
     allowedOrigins: [],
+    lastSeenAt: null,
+    lastSeenHost: null,
+    refusedHosts: [],
     createdAt,
   });
   insertVisitor(db, {
     id: 'v1',
     siteId: 's1',
-    email: null,
-    name: null,
-    phoneE164: null,
-    ip: null,
-    country: null,
-    userAgent: null,
-    geo: null,
-    wcEnrichment: null,
-    contactId: null,
-    currentPageUrl: null,
-    blockedAt: null,
+    ...unsetVisitor,
     firstSeenAt: createdAt,
     lastSeenAt: createdAt,
+    isOnline: false,
     visitCount: 1,
   });
   return Array.from({ length: count }, (_, index) => addCompletion(db, random, `m${index}`));
@@ -182,6 +184,10 @@ export function addConversation(
     ratedAgentId: null,
     preview: null,
     lastMessageAt: null,
+    lastSenderType: null,
+    lastSenderId: null,
+    waitingSince: null,
+    snoozedUntil: null,
     firstResponseAt: times === undefined ? null : new Date(times.firstResponseMs).toISOString(),
     firstResponderId: null,
     solvedAt: null,
@@ -190,6 +196,8 @@ export function addConversation(
     lastCustomerMessageAt: null,
     agentsReadUpTo: null,
     customerReadUpTo: null,
+    mailPreview: null,
+    unreachable: false,
     createdAt,
     updatedAt: createdAt,
   };

@@ -3,6 +3,7 @@
 
 import { claimLine, deliver, ringLine } from './calls.ts';
 import { registerApp, tokensOf } from './oauth.ts';
+import { PushBrowser } from './push-browsers.ts';
 import { addPasskey } from './second-factors.ts';
 import { type Customer, type Person, password, type Service } from './service.ts';
 
@@ -34,6 +35,7 @@ export async function oneOfEverything(
     { shortcut: '/hi', title: `Hi ${mark}`, body: `Hello ${mark}` },
     token,
   );
+  const view = await service.post('/views', { name: `View ${mark}`, filter: { tag: mark }, scope: 'team' }, token);
   const note = await service.post(`/conversations/${chat.id}/notes`, { body: `A note ${mark}` }, token);
   const line = await claimLine(service, owner);
   const call = await ringLine(service, line);
@@ -72,6 +74,13 @@ export async function oneOfEverything(
     token,
   );
   const contact = await service.post('/contacts', { name: `x ${mark}`, company: mark }, token);
+  const draft = await service.post('/drafts', { mail: { body: `x ${mark}` } }, token);
+  const mailbox = await service.post(
+    '/workspace/mailboxes',
+    { address: `${mark}@example.com`, password: 'x', imap: { host: '127.0.0.1', port: 9, security: 'tls' } },
+    token,
+  );
+  const { senders } = (await service.get('/email/senders', token)).body;
   const key = await service.post('/api-keys', { name: `A key ${mark}`, scopes: ['*'] }, token);
   const webhook = await service.post(
     '/webhooks',
@@ -88,6 +97,8 @@ export async function oneOfEverything(
   const factor = await service.post('/verify/totp/enroll', { identity: 'a@example.com' }, key.body.key);
   await service.post('/me/confirm', { password }, agent.token);
   const { added } = await addPasskey(service, agent.token);
+  const { subscription } = await PushBrowser.subscribe('http://127.0.0.1:9', `/${owner.workspaceId}`, '');
+  const subscribed = await service.post('/me/push', subscription, token);
   const sessions = await service.get('/me/sessions', token);
   const ids = {
     messageId: messages[0].id,
@@ -102,6 +113,10 @@ export async function oneOfEverything(
     ruleId: rule.body.id,
     siteId: owner.siteId,
     replyId: reply.body.id,
+    viewId: view.body.id,
+    draftId: draft.body.id,
+    mailboxId: mailbox.body.id,
+    address: senders[0].address,
     noteId: note.body.note.id,
     phoneNumberId: line.id,
     voicemailId: voicemails.body.voicemails[0].id,
@@ -117,6 +132,7 @@ export async function oneOfEverything(
     workspaceId: owner.workspaceId,
     sessionId: sessions.body.sessions[0].id,
     passkeyId: added.body.passkey.id,
+    subscriptionId: subscribed.body.id,
     articleId: article.body.id,
     documentId: documents.body.documents[0].id,
     jobId: crawl.body.jobId,

@@ -4,7 +4,7 @@
 // present program.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Database } from '../../store/database.ts';
@@ -35,7 +35,8 @@ try {
 
 /** The main job, and whatever else that version supports. */
 async function live(): Promise<void> {
-  const child = spawn(process.execPath, ['http/main.ts'], { cwd: tree, env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const entry = existsSync(join(tree, 'http/main.js')) ? 'http/main.js' : 'http/main.ts';
+  const child = spawn(process.execPath, [entry], { cwd: tree, env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((done) => child.on('exit', done));
   const url = await new Promise<string>((found, failed) => {
     child.stdout.on('data', (chunk) => {
