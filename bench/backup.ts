@@ -8,8 +8,7 @@ import { join, resolve } from 'node:path';
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import type { ConversationRecord } from '../store/conversations/conversations.ts';
-import { insertMessage } from '../store/conversations/messages.ts';
-import { insertConversation } from '../store/conversations/writes.ts';
+import { insertConversation, insertMessage, unsetMessage } from '../store/conversations/writes.ts';
 import { Database } from '../store/database.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { beginRebuild, buildNext, type Progress } from '../store/reports/rebuild.ts';
@@ -96,7 +95,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 /** Resolves to the milliseconds it took. Rejects on any exit code but 0, with its stderr. */
 async function makeBackup(dataDir: string): Promise<number> {
   const startedMs = performance.now();
-  const child = spawn(process.execPath, ['http/main.ts', 'backup', join(dataDir, 'copy')], {
+  const child = spawn(process.execPath, ['http/main.js', 'backup', join(dataDir, 'copy')], {
     cwd: root,
     env: { ...process.env, DATA_DIR: dataDir },
     stdio: ['ignore', process.stderr, 'inherit'],
@@ -142,12 +141,18 @@ function fill(path: string, messages: number): void {
       ratedAgentId: null,
       preview: messageText,
       lastMessageAt: last,
+      lastSenderType: 'agent',
+      lastSenderId: null,
+      waitingSince: null,
+      snoozedUntil: null,
       firstResponseAt: at(1),
       firstResponderId: null,
       lastLineAt: last,
       lastCustomerMessageAt: at(messagesEach - 1 - ((messagesEach - 1) % 2)),
       agentsReadUpTo: null,
       customerReadUpTo: null,
+      mailPreview: null,
+      unreachable: false,
       solvedAt: last,
       closedAt: last,
       createdAt: at(0),
@@ -157,17 +162,12 @@ function fill(path: string, messages: number): void {
     for (let message = 0; message < messagesEach; message += 1) {
       const isAgents = message % 2 === 1;
       insertMessage(db, {
+        ...unsetMessage,
         id: ids.uuid(),
         conversationId: conversation.id,
         senderType: isAgents ? 'agent' : 'visitor',
         senderId: isAgents ? agentId : visitorId,
         body: messageText,
-        bodyHtml: null,
-        attachments: [],
-        threading: null,
-        mail: null,
-        deliveryStatus: null,
-        readAt: null,
         createdAt: at(message),
       });
     }

@@ -276,7 +276,7 @@ async function isServing(url: string): Promise<boolean> {
 async function startInSight(url: string): Promise<void> {
   process.stdout.write(`No server at ${url}, so here is one. Ctrl-C stops it.\n\n`);
   const root = resolve(import.meta.dirname, '..');
-  const child = spawn(process.execPath, [join(root, 'http/main.ts')], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [join(root, 'http/main.js')], { stdio: 'inherit' });
   child.once('exit', (code) => process.exit(code ?? 1));
   // A Ctrl-C reaches both processes; the server has ten seconds to stop, and this process exits after it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void child.kill('SIGTERM'));

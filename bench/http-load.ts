@@ -19,7 +19,7 @@ export interface HttpDrive {
   readonly connections: number;
   readonly seconds: number;
   /** The steps of a connection, each sent after the answer to the previous one. */
-  stepsOf(connection: number): { readonly token?: string | undefined; readonly steps: readonly HttpStep[] };
+  stepsOf(connection: number): Omit<HttpTarget, 'path'> & { readonly steps: readonly HttpStep[] };
 }
 
 export interface HttpFigures {
@@ -34,11 +34,18 @@ export interface DrivenFigures extends HttpFigures {
   readonly failures: Readonly<Record<string, number>>;
 }
 
+/** One connection. */
+export interface HttpTarget {
+  readonly path: string;
+  readonly token?: string | undefined;
+  /** What it accepts. */
+  readonly encoding?: string;
+}
+
 export interface HttpLoad {
   /** http://host:port */
   readonly url: string;
-  /** One connection each. */
-  readonly targets: readonly { readonly path: string; readonly token?: string }[];
+  readonly targets: readonly HttpTarget[];
   /** Sends POST with this body, or GET without one. */
   readonly body?: string;
   readonly seconds: number;
@@ -52,8 +59,8 @@ export async function loadByHttp(load: HttpLoad): Promise<HttpFigures> {
     connections: targets.length,
     seconds,
     stepsOf(connection) {
-      const { path = '', token } = targets[connection % targets.length] ?? {};
-      return { token, steps: [body === undefined ? { method: 'GET', path } : { method: 'POST', path, body }] };
+      const { path = '', ...by } = targets[connection % targets.length] ?? {};
+      return { ...by, steps: [body === undefined ? { method: 'GET', path } : { method: 'POST', path, body }] };
     },
   });
   if (Object.keys(failures).length > 0) throw new Error(`${url}: ${toldOf(failures)}`);
@@ -69,9 +76,9 @@ export async function driveByHttp(drive: HttpDrive): Promise<DrivenFigures> {
     duration: drive.seconds,
     excludeErrorStats: true,
     setupClient(client) {
-      const { token, steps } = drive.stepsOf(next);
+      const { steps, ...by } = drive.stepsOf(next);
       next += 1;
-      client.setRequests(steps.map((step) => requestOf(step, token)));
+      client.setRequests(steps.map((step) => requestOf(step, by)));
     },
   });
   const failures: Record<string, number> = {};
@@ -97,10 +104,14 @@ export function toldOf(failures: DrivenFigures['failures']): string {
     .join(', ');
 }
 
-function requestOf({ method, path, body, onAnswer }: HttpStep, token: string | undefined): autocannon.Request {
+function requestOf(
+  { method, path, body, onAnswer }: HttpStep,
+  { token, encoding }: Omit<HttpTarget, 'path'>,
+): autocannon.Request {
   const headers = {
     Accept: 'application/json',
     ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    ...(encoding === undefined ? {} : { 'Accept-Encoding': encoding }),
     ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
   };
   return {

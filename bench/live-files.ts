@@ -103,7 +103,7 @@ export function createLiveFiles(options: {
   }
 
   return {
-    pageFiles: { document, file },
+    pageFiles: { document, file, serviceWorker: () => current.pages.serviceWorker() },
     widgetFiles: { install: () => current.widget.install(), app: () => current.widget.app() },
     close() {
       for (const watcher of watchers) watcher.close();

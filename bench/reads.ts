@@ -1,9 +1,9 @@
 // The reads of a client that opens: a page of messages, a page of the queue. The reference is a handler that runs the
-// same query and writes its rows as JSON.
+// same query and writes its rows as JSON; for a compressed page it is the page without compression.
 
 import { Api } from './api.ts';
 import { type BenchOptions, type Row, row, runAlone } from './frame.ts';
-import { loadByHttp } from './http-load.ts';
+import { type HttpTarget, loadByHttp } from './http-load.ts';
 import { messageText } from './messages.ts';
 import { startReference, startService } from './process.ts';
 import { makeTenant, startChats } from './scenario.ts';
@@ -32,7 +32,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       await Promise.all(paths.map((_, index) => fetch(`${reference.url}/lane/0/${index}`, { method: 'POST', body })));
     }
 
-    const measure = async (url: string, targets: readonly { path: string; token?: string }[]): Promise<number> => {
+    const measure = async (url: string, targets: readonly HttpTarget[]): Promise<number> => {
       await loadByHttp({ url, targets, seconds: warmSeconds });
       return (await loadByHttp({ url, targets, seconds })).perSecond;
     };
@@ -59,6 +59,19 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
         }),
       );
     }
+    const one = paths.slice(0, 1).map((path) => ({ path, token: owner.token }));
+    rows.push(
+      row({
+        name: 'reads, a page of 50 messages in brotli, 1 connection',
+        value: await measure(
+          service.url,
+          one.map((target) => ({ ...target, encoding: 'br' })),
+        ),
+        unit: '/s',
+        reference: { name: 'uncompressed', value: await measure(service.url, one) },
+        target: { atLeast: 0.8 },
+      }),
+    );
     return rows;
   } finally {
     await Promise.all([service.stop(), reference.stop()]);

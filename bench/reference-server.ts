@@ -19,8 +19,8 @@ import { createIds } from '../engine/runtime/ids.ts';
 import { Lane } from '../engine/runtime/lane.ts';
 import { type ConversationRecord, touchConversation } from '../store/conversations/conversations.ts';
 import { queuePage } from '../store/conversations/lists.ts';
-import { insertMessage, type MessageRecord, messagesBefore } from '../store/conversations/messages.ts';
-import { insertConversation } from '../store/conversations/writes.ts';
+import { type MessageRecord, messagesBefore } from '../store/conversations/messages.ts';
+import { insertConversation, insertMessage, unsetMessage } from '../store/conversations/writes.ts';
 import { Database } from '../store/database.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { insertEvent } from '../store/runtime/events.ts';
@@ -110,7 +110,7 @@ class Rows {
         firstResponseAt: createdAt,
         updatedAt: createdAt,
       },
-      { isFirstResponse: conversation.firstResponseAt === null, isFirstSinceRouted: false },
+      { isFirstResponse: conversation.firstResponseAt === null, isFirstSinceRouted: false, isTurn: false },
     );
   }
 
@@ -143,17 +143,12 @@ class Rows {
     // Two messages of one conversation never share a time.
     this.#lastMs = Math.max(clock.now(), this.#lastMs + 1);
     return {
+      ...unsetMessage,
       id: ids.uuid(),
       conversationId: conversation.id,
       senderType: 'agent',
       senderId: this.#senderId,
       body: messageText,
-      bodyHtml: null,
-      attachments: [],
-      threading: null,
-      mail: null,
-      deliveryStatus: null,
-      readAt: null,
       createdAt: isoTime(this.#lastMs),
     };
   }
@@ -183,6 +178,10 @@ function newConversation(): ConversationRecord {
     ratedAgentId: null,
     preview: null,
     lastMessageAt: null,
+    lastSenderType: null,
+    lastSenderId: null,
+    waitingSince: null,
+    snoozedUntil: null,
     firstResponseAt: null,
     firstResponderId: null,
     solvedAt: null,
@@ -191,6 +190,8 @@ function newConversation(): ConversationRecord {
     lastCustomerMessageAt: null,
     agentsReadUpTo: null,
     customerReadUpTo: null,
+    mailPreview: null,
+    unreachable: false,
     createdAt: at,
     updatedAt: at,
   };

@@ -4,10 +4,8 @@
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import type { ConversationRecord } from '../store/conversations/conversations.ts';
-import { insertMessage } from '../store/conversations/messages.ts';
-import { insertConversation } from '../store/conversations/writes.ts';
-import { insertContact } from '../store/customers/contacts.ts';
-import { insertVisitor } from '../store/customers/visitors.ts';
+import { insertConversation, insertMessage, unsetMessage } from '../store/conversations/writes.ts';
+import { insertContact, insertVisitor, unsetContact, unsetVisitor } from '../store/customers/writes.ts';
 import { Database } from '../store/database.ts';
 import { insertCompletion, insertGoal } from '../store/growth/goals.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
@@ -74,19 +72,10 @@ export function fillYear(path: string, size: YearSize): string[] {
     insertVisitor(db, {
       id,
       siteId,
-      email: null,
-      name: null,
-      phoneE164: null,
-      ip: null,
-      country: null,
-      userAgent: null,
-      geo: null,
-      wcEnrichment: null,
-      contactId: null,
-      currentPageUrl: null,
-      blockedAt: null,
+      ...unsetVisitor,
       firstSeenAt: iso(now),
       lastSeenAt: iso(now),
+      isOnline: false,
       visitCount: 1,
     });
     return id;
@@ -121,6 +110,10 @@ export function fillYear(path: string, size: YearSize): string[] {
       ratedAgentId: null,
       preview: 'Hello',
       lastMessageAt: iso(createdMs),
+      lastSenderType: null,
+      lastSenderId: null,
+      waitingSince: null,
+      snoozedUntil: null,
       firstResponseAt: isAnswered ? iso(firstMs) : null,
       firstResponderId: null,
       solvedAt: isSolved ? iso(solvedMs) : null,
@@ -129,23 +122,19 @@ export function fillYear(path: string, size: YearSize): string[] {
       lastCustomerMessageAt: null,
       agentsReadUpTo: null,
       customerReadUpTo: null,
+      mailPreview: null,
+      unreachable: false,
       createdAt: iso(createdMs),
       updatedAt: iso(createdMs),
     };
     insertConversation(db, conversation);
     for (let message = 0; message < size.messagesEach; message += 1) {
       insertMessage(db, {
+        ...unsetMessage,
         id: ids.uuid(),
         conversationId: conversation.id,
         senderType: message % 2 === 0 ? 'visitor' : 'agent',
-        senderId: null,
         body: 'Hello, thanks for your message.',
-        bodyHtml: null,
-        attachments: [],
-        deliveryStatus: null,
-        readAt: null,
-        threading: null,
-        mail: null,
         createdAt: iso(createdMs + message * 1000),
       });
     }
@@ -157,15 +146,14 @@ export function fillYear(path: string, size: YearSize): string[] {
   for (let index = 0; index < size.contacts; index += 1) {
     const name = `${random.pick(firstNames)} ${random.pick(lastNames)} ${index.toString(36)}`;
     insertContact(db, {
+      ...unsetContact,
       id: ids.uuid(),
       name,
       email: `${name.toLowerCase().replaceAll(' ', '.')}@example${index % 50}.com`,
       phone: `+49170${1_000_000 + index * 7}`,
       company: `Company ${index % 1000}`,
-      tags: [],
       customFields: {},
       lifetimeValueCents: 0,
-      note: null,
       firstSeenAt: iso(now),
       lastSeenAt: iso(now),
       createdAt: iso(now),

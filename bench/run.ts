@@ -16,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   search: () => import('./search.ts'),
   'search-million': () => import('./search-million.ts'),
   'large-mail': () => import('./large-mail.ts'),
+  extraction: () => import('./extraction.ts'),
   retrieval: () => import('./retrieval.ts'),
   reports: () => import('./reports.ts'),
   pages: () => import('./pages.ts'),

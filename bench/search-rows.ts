@@ -4,9 +4,8 @@
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import type { ConversationRecord } from '../store/conversations/conversations.ts';
-import { insertMessage } from '../store/conversations/messages.ts';
-import { insertConversation } from '../store/conversations/writes.ts';
-import { insertVisitor } from '../store/customers/visitors.ts';
+import { insertConversation, insertMessage, unsetMessage } from '../store/conversations/writes.ts';
+import { insertVisitor, unsetVisitor } from '../store/customers/writes.ts';
 import type { Database } from '../store/database.ts';
 import { type Random, randomFrom } from '../test/support/seeded.ts';
 
@@ -72,19 +71,12 @@ export function fillPast(
     insertVisitor(db, {
       id,
       siteId,
+      ...unsetVisitor,
       email: `${first}.${last}${index}@example.com`,
       name: `${first} ${last}`,
-      phoneE164: null,
-      ip: null,
-      country: null,
-      userAgent: null,
-      geo: null,
-      wcEnrichment: null,
-      contactId: null,
-      currentPageUrl: null,
-      blockedAt: null,
       firstSeenAt: timeOf(index),
       lastSeenAt: timeOf(index),
+      isOnline: false,
       visitCount: 1,
     });
     return id;
@@ -115,6 +107,10 @@ export function fillPast(
       ratedAgentId: null,
       preview: null,
       lastMessageAt: at,
+      lastSenderType: null,
+      lastSenderId: null,
+      waitingSince: null,
+      snoozedUntil: null,
       firstResponseAt: null,
       firstResponderId: null,
       solvedAt: null,
@@ -123,6 +119,8 @@ export function fillPast(
       lastCustomerMessageAt: null,
       agentsReadUpTo: null,
       customerReadUpTo: null,
+      mailPreview: null,
+      unreachable: false,
       createdAt: at,
       updatedAt: at,
     };
@@ -137,17 +135,11 @@ export function fillPast(
       ] ?? '';
     const body = text();
     insertMessage(db, {
+      ...unsetMessage,
       id: ids.uuid(),
       conversationId,
       senderType: index % 2 === 0 ? 'visitor' : 'agent',
-      senderId: null,
       body,
-      bodyHtml: null,
-      attachments: [],
-      threading: null,
-      mail: null,
-      deliveryStatus: null,
-      readAt: null,
       createdAt: timeOf(index),
     });
     bodies.push(body);
