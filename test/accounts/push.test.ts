@@ -1,8 +1,8 @@
 // Web Push to agents without an open page: from the customer's message to what the browser decrypts.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import t from 'tap';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';
@@ -10,6 +10,7 @@ import { putSealedSecret } from '../../store/workspace/sealed-secrets.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { password } from '../support/api.ts';
 import { claimLine, ringLine } from '../support/calls.ts';
+import { filesIn } from '../support/folder.ts';
 import { type PushBrowser, PushService } from '../support/push-browsers.ts';
 import { type Person, type Service, startService } from '../support/service.ts';
 
@@ -353,8 +354,6 @@ t.test('the private key is in no file', async (t) => {
     ?.db.get<{ sealed: string }>(`SELECT sealed FROM sealedSecret WHERE name = 'push'`)?.sealed;
   const key = secrets.open(sealed ?? '', `${owner.workspaceId}:push`);
   t.match(key, /^[\w-]{43}$/);
-  for (const { parentPath, name } of readdirSync(service.dataDir, { recursive: true, withFileTypes: true }).filter(
-    (entry) => entry.isFile() && entry.name !== 'lock',
-  ))
-    t.notOk(readFileSync(join(parentPath, name)).includes(key), name);
+  for (const path of filesIn(service.dataDir).filter((path) => basename(path) !== 'lock'))
+    t.notOk(readFileSync(path).includes(key), basename(path));
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import t from 'tap';
 import { blockVisitor, unblockVisitor } from '../../engine/customers/visitors.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import { signatureOf } from '../../http/signed/signatures.ts';
-import { tempFolder } from '../support/folder.ts';
+import { filesIn, tempFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 
@@ -225,10 +225,7 @@ t.test('signature', async (t) => {
 
   t.test('[secrets at rest] no secret is readable in the data folder', async (t) => {
     const { inboundEmail, carrier } = (await service.get('/workspace/integrations', owner.token)).body;
-    const files = readdirSync(service.dataDir, { recursive: true, encoding: 'utf8' })
-      .map((name) => join(service.dataDir, name))
-      .filter((path) => statSync(path).isFile());
-    for (const path of files) {
+    for (const path of filesIn(service.dataDir)) {
       const bytes = readFileSync(path);
       for (const secret of [inboundEmail.secret, carrier.secret])
         t.notOk(bytes.includes(secret), path.slice(service.dataDir.length));

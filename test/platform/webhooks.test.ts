@@ -1,11 +1,12 @@
 // Webhooks from an event to its receiver: the payload, the signature, the order, and what happens if the receiver
 // refuses it.
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import t from 'tap';
 import { webhookEventTypes } from '../../engine/events.ts';
+import { filesIn } from '../support/folder.ts';
 import { DnsZone } from '../support/mail-servers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
@@ -95,11 +96,8 @@ t.test('[6] the content of a delivery', async (t) => {
   });
 
   t.test('[decisions, Secrets at rest] the secret is in no file', async (t) => {
-    const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true }).filter(
-      (entry) => entry.isFile() && entry.name !== 'lock',
-    );
-    for (const { parentPath, name } of files)
-      t.notOk(readFileSync(join(parentPath, name)).includes(secret.slice(6)), name);
+    for (const path of filesIn(service.dataDir).filter((path) => basename(path) !== 'lock'))
+      t.notOk(readFileSync(path).includes(secret.slice(6)), basename(path));
   });
 
   t.test('[4.2] the log has it', async (t) => {
