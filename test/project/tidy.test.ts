@@ -285,7 +285,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     unpdf: ['workers/knowledge/office-files.ts'],
     mammoth: ['workers/knowledge/office-files.ts'],
     'csv-parse': ['workers/knowledge/office-files.ts'],
-    eld: ['workers/knowledge/language.ts'],
+    tinyld: ['workers/knowledge/language.ts'],
     '@orama/stemmers': ['workers/knowledge/stems.ts'],
     '@orama/stopwords': ['workers/knowledge/stems.ts'],
     '@huggingface/transformers': ['workers/knowledge/embedder-thread.ts'],

@@ -1,6 +1,6 @@
-// Recognises the language of a text. The only importer of eld.
+// Recognises the language of a text. The only importer of tinyld.
 
-import { eld } from 'eld/extrasmall';
+import { detectAll } from 'tinyld';
 
 /** Enough to be sure; more only takes longer. */
 const sampleChars = 4000;
@@ -24,6 +24,10 @@ const byScript: readonly (readonly [RegExp, string])[] = [
 /** Share of the letters that must be in the script. Japanese is mostly Han, with kana between. */
 const scriptShare = 0.2;
 /** ISO 639-1 codes of one written language. */
+/** How sure the guess must be to count more than what a page says. */
+const sureFrom = 0.5;
+/** That it knows, and no customer writes. */
+const invented: ReadonlySet<string> = new Set(['tlh', 'vo']);
 const same: Readonly<Record<string, string>> = { nb: 'no', nn: 'no', iw: 'he', in: 'id' };
 
 /** ISO 639-1, or null. `declared`: what the page says, such as `en-GB`; it decides if the text is too short. */
@@ -36,8 +40,8 @@ export function languageOf(text: string, declared?: string | undefined): string 
   for (const [script, language] of byScript)
     if ((sample.match(script)?.length ?? 0) >= letters * scriptShare) return language;
   if (letters < fewLetters && said !== null) return said;
-  const found = eld.detect(sample);
+  const found = detectAll(sample).find(({ lang }) => !invented.has(lang));
   // Neighbours such as Danish and Norwegian are told apart better by the page than by a guess.
-  if (said !== null && !found.isReliable()) return said;
-  return found.language === '' ? said : (same[found.language] ?? found.language);
+  if (found === undefined || (said !== null && found.accuracy < sureFrom)) return said;
+  return same[found.lang] ?? found.lang;
 }
