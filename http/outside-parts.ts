@@ -11,6 +11,7 @@ import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-pl
 import { stripeBilling } from '../workers/providers/billing-stripe.ts';
 import { type Carrier, noCarrier } from '../workers/providers/carrier.ts';
 import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
+import { type ChatModel, chatSilenceMs, createChatModel } from '../workers/providers/chat-model.ts';
 import { type Commerce, createCommerce } from '../workers/providers/commerce.ts';
 import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
 import { createFetcher } from '../workers/providers/fetcher.ts';
@@ -38,6 +39,8 @@ export interface OutsideOptions extends KnowledgeOptions {
   readonly mailProviders?: Parameters<typeof createMailAccess>[1];
   /** How long a shop may take to answer what it knows of a customer. */
   readonly commerceTimeoutMs?: number;
+  /** How long a language model may take for a whole answer. */
+  readonly chatModelTimeoutMs?: number;
 }
 
 /** Providers, and the threads that read what comes from outside. */
@@ -65,11 +68,15 @@ type OutsideServices = Pick<
   | 'pushSender'
   | 'billing'
   | 'commerce'
+  | 'chatModel'
   | 'visitorPlaces'
   | 'sendThrough'
   | 'openMailbox'
   | 'mailAccess'
 >;
+
+/** To one server of language models, from all workspaces. More wait. */
+const chatConnections = 16;
 
 /** Rejects with ConfigError. */
 export async function outsideOf(
@@ -101,6 +108,7 @@ export async function outsideOf(
       webhookSender: webhookSenderOf(config),
       pushSender: pushSenderOf(config),
       commerce: commerceOf(config, options),
+      chatModel: chatModelOf(config, options),
       billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
       sendThrough: mailServers(resolveHostOf(config)),
       openMailbox: mailboxesOver(resolveHostOf(config)),
@@ -154,6 +162,22 @@ function commerceOf(config: Config, options: OutsideOptions): Commerce {
     userAgent: `switchboard (+${config.baseUrl})`,
   });
   return createCommerce({ fetcher, allowPrivate, timeoutMs: options.commerceTimeoutMs });
+}
+
+/** Loads its library on first use. */
+function chatModelOf(config: Config, { chatModelTimeoutMs }: OutsideOptions): ChatModel {
+  const fetcherTo = (place: { allowPrivate: boolean }) =>
+    createFetcher({
+      ...place,
+      resolveHost: resolveHostOf(config),
+      userAgent: `switchboard (+${config.baseUrl})`,
+      silenceTimeoutMs: chatSilenceMs,
+      connectionsPerOrigin: chatConnections,
+    });
+  return createChatModel(
+    { anywhere: fetcherTo({ allowPrivate: true }), publicOnly: fetcherTo({ allowPrivate: false }) },
+    { timeoutMs: chatModelTimeoutMs },
+  );
 }
 
 /** Rejects with ConfigError. */

@@ -16,6 +16,7 @@ import type { ModelStore } from '../workers/knowledge/model-store.ts';
 import type { NumberingPlan } from '../workers/numbering-plan.ts';
 import type { BillingProvider } from '../workers/providers/billing.ts';
 import type { Carrier } from '../workers/providers/carrier.ts';
+import type { ChatModel } from '../workers/providers/chat-model.ts';
 import type { Commerce } from '../workers/providers/commerce.ts';
 import type { EmailDomainProvider } from '../workers/providers/email-domain.ts';
 import type { OpenMailbox } from '../workers/providers/imap.ts';
@@ -69,6 +70,7 @@ export interface Services extends RetrievalPorts {
   readonly articlePreviews: ArticlePreviews;
   readonly registrationCodes: RegistrationCodes;
   readonly commerce: Commerce;
+  readonly chatModel: ChatModel;
   readonly secrets: SecretBox;
   readonly carrier: Carrier;
   readonly numberingPlan: NumberingPlan;

@@ -28,6 +28,8 @@ export interface FetchRequest {
   /** Called with each redirect's target; false ends the request as `elsewhere`. */
   readonly mayFollow?: (target: URL) => boolean;
   readonly signal?: AbortSignal;
+  /** Called with each part of the body as it arrives, decompressed. */
+  readonly onPart?: (part: Uint8Array, status: number) => void;
 }
 
 export interface Fetched {
@@ -88,14 +90,18 @@ export interface FetcherOptions {
   /** Which addresses are public. */
   readonly isPublic?: typeof isPublicAddress;
   readonly userAgent: string;
+  /** Longest silence of a server, before its response and between two parts of it; 10 s by default. */
+  readonly silenceTimeoutMs?: number;
+  /** Concurrent connections per server; 4 by default. */
+  readonly connectionsPerOrigin?: number;
 }
 
 const connectTimeoutMs = 5000;
-/** Silence of a server between two parts of a response. The request's own limit ends a slow trickle. */
-const silenceTimeoutMs = 10_000;
+/** The request's own limit ends a slow trickle. */
+const defaultSilenceTimeoutMs = 10_000;
 const keepAliveMs = 4000;
-/** Concurrent connections per server, with one request at a time on each. */
-const connectionsPerOrigin = 4;
+/** With one request at a time on each. */
+const defaultConnectionsPerOrigin = 4;
 /** Of all header lines together. */
 const maxHeaderBytes = 32 * 1024;
 /** For the start of a body that is not essential. */
@@ -130,7 +136,7 @@ class CheckedFetcher implements Fetcher {
           status: response.statusCode,
           headers: headersOf(response),
           contentType,
-          body: await readBody(response, wanted.maxBytes),
+          body: await readBody(response, wanted),
         };
       } finally {
         discard(response.body);
@@ -181,6 +187,7 @@ class CheckedFetcher implements Fetcher {
 
 async function loadAgent(options: FetcherOptions): Promise<{ agent: Agent; request: typeof import('undici').request }> {
   const { Agent, request } = await import('undici');
+  const { silenceTimeoutMs = defaultSilenceTimeoutMs, connectionsPerOrigin = defaultConnectionsPerOrigin } = options;
   const agent = new Agent({
     connect: { lookup: checkedLookup(options), timeout: connectTimeoutMs },
     connections: connectionsPerOrigin,
@@ -252,7 +259,10 @@ function requireAddress(text: string, from: URL | undefined, { allowPrivate, isP
 const maxCodings = 2;
 
 /** Decompresses the body as it arrives, so that a small response that expands to a large one fails at the limit. */
-async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
+async function readBody(
+  response: Dispatcher.ResponseData,
+  { maxBytes, onPart }: Pick<FetchRequest, 'maxBytes' | 'onPart'>,
+): Promise<Uint8Array> {
   const codings = (headerOf(response, 'content-encoding') ?? '')
     .toLowerCase()
     .split(',')
@@ -272,6 +282,7 @@ async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Pr
     length += bytes.length;
     if (length > maxBytes) throw tooLarge();
     parts.push(bytes);
+    onPart?.(bytes, response.statusCode);
   }
   return Buffer.concat(parts, length);
 }
