@@ -14,6 +14,8 @@ export const auditKeptMs = 365 * 24 * 3600_000;
 export const auditTombstoneMs = 30 * 24 * 3600_000;
 /** Ten times as long as Stripe retries a delivery. */
 export const billingEventsKeptMs = 30 * 24 * 3600_000;
+/** What the language model was asked and answered. */
+export const aiRequestsKeptMs = 7 * 24 * 3600_000;
 export const outboxKeptMs = 7 * 24 * 3600_000;
 export const maxOpenChatsPerAgent = 5;
 export const awayAfterMinutes = 5;

@@ -2,6 +2,7 @@
 
 import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
+import { aiRoutes } from './routes/ai.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { authRoutes } from './routes/auth.ts';
 import { billingRoutes } from './routes/billing.ts';
@@ -66,6 +67,7 @@ export const apiRoutes: readonly Route[] = [
   ...carrierRoutes,
   ...integrationRoutes,
   ...mailServerRoutes,
+  ...aiRoutes,
   ...siteRoutes,
   ...savedReplyRoutes,
   ...savedViewRoutes,

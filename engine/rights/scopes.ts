@@ -28,7 +28,7 @@ export const scopes = {
   },
   'reports:read': { summary: 'Read reports and goals', forApps: true },
   'ai:read': { summary: 'Search the knowledge base', forApps: true },
-  'ai:invoke': { summary: 'Start AI actions (none are available yet)', forApps: true },
+  'ai:invoke': { summary: 'Draft, summarise and rewrite with the language model', forApps: true },
   /** Only for keys: the verification API is not open to apps. */
   verify: { summary: 'Send and check one-time codes', forApps: false },
 } as const satisfies Record<string, ScopeRule>;

@@ -1,6 +1,7 @@
 // Deletes expired data once a day, a page at a time: old events, settled outbox items, old audit entries. Specification
 // 8, decisions 6.
 
+import { deleteAiRequestsBefore } from '../../store/assistant/ai-requests.ts';
 import { deleteExpiredOAuth } from '../../store/platform/oauth-grants.ts';
 import { deleteSettledDeliveries } from '../../store/platform/webhook-deliveries.ts';
 import { expireAudit } from '../../store/runtime/audit.ts';
@@ -15,6 +16,7 @@ import { deleteBillingEventsBefore } from '../../store/workspace/subscriptions.t
 import { deleteTalliesBefore } from '../../store/workspace/tallies.ts';
 import {
   accountNoticesKeptMs,
+  aiRequestsKeptMs,
   auditKeptMs,
   auditTombstoneMs,
   billingEventsKeptMs,
@@ -56,8 +58,9 @@ export const maintain = command('workspace.maintain', (ctx, params: DeadlinePara
   const tallies = deleteTalliesBefore(ctx.db, ctx.at, pageSize);
   const sessions = deleteExpiredAgentSessions(ctx.db, before(maintenanceMs), pageSize);
   const origins = deleteKnownOriginsBefore(ctx.db, before(knownBrowserMs), pageSize);
+  const asked = deleteAiRequestsBefore(ctx.db, before(aiRequestsKeptMs), pageSize);
   deleteAccountNoticesBefore(ctx.db, before(accountNoticesKeptMs));
-  const isMore = [events, outbox, deliveries, audit, verifications, tokens, tallies, sessions, origins].includes(
+  const isMore = [events, outbox, deliveries, audit, verifications, tokens, tallies, sessions, origins, asked].includes(
     pageSize,
   );
   ctx.setDeadline(maintenanceDeadline, params.subjectId, ctx.nowMs + (isMore ? nextPageMs : maintenanceMs));

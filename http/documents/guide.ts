@@ -15,6 +15,7 @@ export const guidePages = {
     'calls',
     'notifications',
     'knowledge-base',
+    'assistant',
     'files',
     'billing',
   ],

@@ -58,6 +58,8 @@ export class Compression {
     // A different representation would need a different ETag.
     if (headers['Content-Encoding'] !== undefined || headers['ETag'] !== undefined) return reply;
     const encoding = encodingFor(accepted);
+    // Its parts are read as they come: a compressor would hold them back.
+    if (reply.headers['Content-Type']?.startsWith('text/event-stream') === true) return reply;
     if (typeof body !== 'string') return 'parts' in body ? reply : this.#parts(varying(reply), body, encoding);
     if (body.length < leastBytes) return reply;
     if (body.length <= maxAtOnce) return compressedAtOnce(varying(reply), body, encoding);

@@ -44,6 +44,8 @@ export interface Config {
     readonly smtpBytesPerDay: number;
     /** Phone numbers, including those released within 30 days. */
     readonly numbers: number;
+    /** Tokens of the operator's language model. */
+    readonly aiTokensPerDay: number;
   };
   /** Countries that codes may be sent to by phone (ISO 3166 alpha-2); undefined: all. */
   readonly verifyCountries: readonly string[] | undefined;
@@ -53,6 +55,11 @@ export interface Config {
   readonly mail:
     | { readonly provider: 'outbox'; readonly isChosen: boolean }
     | { readonly provider: 'smtp'; readonly isChosen: true; readonly url: string };
+  /** `isChosen`: the environment decides about the language model, so workspaces cannot name one of their own. */
+  readonly ai: {
+    readonly isChosen: boolean;
+    readonly model: { readonly url: string; readonly name: string; readonly key: string | undefined } | undefined;
+  };
   /** The address that mail is sent from. */
   readonly mailFrom: string;
   /** The DKIM key for mail from the mail host (RFC 6376): a file with a private RSA key, PEM. */
@@ -181,12 +188,14 @@ export function readConfig(given: Environment): Config {
       uploadBytesPerDay: integer(env, 'MAX_UPLOAD_BYTES_PER_DAY'),
       smtpBytesPerDay: integer(env, 'MAX_SMTP_BYTES_PER_DAY'),
       numbers: integer(env, 'MAX_NUMBERS'),
+      aiTokensPerDay: integer(env, 'MAX_AI_TOKENS_PER_DAY'),
     },
     verifyCountries: verifyCountries(env, {
       isPaidByOperator: carrier.provider === 'twilio' && registration === 'open',
     }),
     oauthLiveApps: clientIds(env, 'OAUTH_LIVE_APPS'),
     mail: mailSettings(env),
+    ai: aiSettings(env),
     mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
     mailKey: mailKey(env),
     mailApps: {
@@ -243,6 +252,15 @@ function storageSettings(env: Environment): Config['storage'] {
     secretKey: required('S3_SECRET_KEY'),
     region: env['S3_REGION'] ?? 'us-east-1',
   };
+}
+
+function aiSettings(env: Environment): Config['ai'] {
+  if (choice(env, 'AI_PROVIDER') === 'none') return { isChosen: env['AI_PROVIDER'] !== undefined, model: undefined };
+  const [address = '', name = ''] = [env['AI_URL'], env['AI_MODEL']];
+  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
+    throw new ConfigError('AI_URL must be an address such as http://localhost:11434/v1 when AI_PROVIDER is openai');
+  if (name === '') throw new ConfigError('AI_MODEL must name a model when AI_PROVIDER is openai');
+  return { isChosen: true, model: { url: address, name, key: env['AI_KEY'] || undefined } };
 }
 
 function mailSettings(env: Environment): Config['mail'] {

@@ -183,6 +183,14 @@ export const settings = {
     max: 10_000_000,
     meaning: 'Mails that a workspace sends in 24 hours, a tenth of them to addresses that never wrote to it.',
   },
+  MAX_AI_TOKENS_PER_DAY: {
+    area: limits,
+    kind: 'integer',
+    fallback: 1_000_000,
+    min: 1,
+    max: unlimited,
+    meaning: 'Tokens of the model of `AI_PROVIDER` that a workspace uses in a day (UTC).',
+  },
   MAX_CODES_PER_DAY: {
     area: limits,
     kind: 'integer',
@@ -395,6 +403,27 @@ export const settings = {
   S3_ACCESS_KEY: { area: files, kind: 'text', values: 'a key', meaning: 'A key that can read and write the bucket.' },
   S3_SECRET_KEY: { area: files, kind: 'text', values: 'a key', meaning: 'Its secret.' },
   S3_REGION: { area: files, kind: 'text', shown: '`us-east-1`', values: 'a region', meaning: "The bucket's region." },
+  AI_PROVIDER: {
+    area: knowledge,
+    kind: 'choice',
+    choices: ['none', 'openai'],
+    fallback: 'none',
+    meaning:
+      'Which language model drafts and summarises for agents: `openai` speaks the chat-completions protocol with the server at `AI_URL`. While it is not set, admins can name a model of their own ([Assistant](../guide/assistant.md)).',
+  },
+  AI_URL: {
+    area: knowledge,
+    kind: 'text',
+    values: 'an http or https address',
+    meaning: 'The base address of the API, such as `http://localhost:11434/v1` for Ollama.',
+  },
+  AI_MODEL: { area: knowledge, kind: 'text', values: 'a name', meaning: 'The model, by its name there.' },
+  AI_KEY: {
+    area: knowledge,
+    kind: 'text',
+    values: 'a key',
+    meaning: 'Sent as a bearer token, if the server wants one.',
+  },
   EMBEDDING_MODEL: {
     area: knowledge,
     kind: 'text',

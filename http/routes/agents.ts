@@ -39,6 +39,7 @@ import {
   Role,
   Url,
 } from '../schemas/shared.ts';
+import { hasAssistant } from './ai.ts';
 
 const GroupIds = Type.Array(Id, { maxItems: maxDepartments });
 const InvitedAgent = Type.Object({
@@ -70,6 +71,7 @@ const Providers = Type.Object(
     }),
     billing: Type.Enum(['local', 'stripe'], { description: '`local`: nothing is charged.' }),
     shop: nullable(Type.String({ description: 'The connected shop, as `source` of `PUT /workspace/commerce`.' })),
+    assistant: Type.Boolean({ description: 'Whether there is a language model that drafts for agents.' }),
   },
   { description: 'What does the work outside of the server.' },
 );
@@ -114,6 +116,7 @@ export const agentRoutes = [
     refusals: [],
     read: (view, _, { config }) => ({
       providers: {
+        assistant: hasAssistant(view, config),
         mail: !config.mail.isChosen && theMailServer(view) !== undefined ? 'smtp' : config.mail.provider,
         carrier: config.carrier.provider,
         billing: config.billing.provider,

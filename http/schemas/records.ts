@@ -135,6 +135,46 @@ export const MailServer = Type.Object({
   fromAddress: nullable(Type.String()),
 });
 
+const AiTokens = Type.Integer({ minimum: 0 });
+export const AiModel = Type.Object({
+  source: Type.Enum(['environment', 'workspace', 'none'], {
+    description: '`environment`: the operator decides for every workspace. `none`: an admin can name a model.',
+  }),
+  isReady: Type.Boolean({ description: 'Whether there is a model to ask.' }),
+  url: nullable(Type.String()),
+  model: nullable(Type.String()),
+  hasKey: Type.Boolean(),
+  tokensPerDay: nullable(AiTokens),
+  usage: Type.Array(
+    Type.Object({
+      day: Type.String({ format: 'date', description: 'In UTC.' }),
+      requests: Type.Integer({ minimum: 0 }),
+      tokensIn: AiTokens,
+      tokensOut: AiTokens,
+    }),
+    { description: 'The days of the last thirty on which it was used, newest first.' },
+  ),
+});
+export const AiSource = Type.Object({
+  title: Type.String(),
+  url: nullable(Type.String()),
+  documentId: Id,
+});
+export const AiRequest = Type.Object({
+  id: Id,
+  kind: Type.Enum(['draft', 'summary', 'rewrite', 'test']),
+  conversationId: nullable(Id),
+  agentId: Id,
+  model: Type.String(),
+  prompt: Type.Object({ system: Type.String(), user: Type.String() }),
+  sources: Type.Array(AiSource),
+  answer: nullable(Type.String()),
+  problem: nullable(Type.String({ description: 'Why there was no usable answer.' })),
+  tokensIn: AiTokens,
+  tokensOut: AiTokens,
+  createdAt: Time,
+});
+
 export const CampaignStatus = Type.Enum(['draft', 'live', 'paused', 'archived']);
 const triggers = {
   urlMatch: UrlMatch,

@@ -63,6 +63,7 @@ import { mailWriting } from './workspace/0061-mail-writing.ts';
 import { mailboxes } from './workspace/0062-mailboxes.ts';
 import { queueByActivity } from './workspace/0063-queue-by-activity.ts';
 import { helpCentre } from './workspace/0064-help-centre.ts';
+import { assistant } from './workspace/0065-assistant.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -133,4 +134,5 @@ export const workspaceMigrations: readonly Migration[] = [
   mailboxes,
   queueByActivity,
   helpCentre,
+  assistant,
 ];

@@ -32,7 +32,9 @@ t.test('everything runs with nothing set', async (t) => {
       uploadBytesPerDay: 5 * 1024 ** 3,
       smtpBytesPerDay: 2 * 1024 ** 3,
       numbers: 20,
+      aiTokensPerDay: 1_000_000,
     },
+    ai: { isChosen: false, model: undefined },
     oauthLiveApps: [],
     mailHost: 'localhost',
     smtp: undefined,
@@ -89,6 +91,8 @@ const good: [string, string, object][] = [
   ['MAX_WORKSPACES_PER_DAY', '1', { ceilings: { workspacesPerDay: 1 } }],
   ['MAX_MAILS_PER_DAY', '1', { ceilings: { mailsPerDay: 1 } }],
   ['MAX_NUMBERS', '0', { ceilings: { numbers: 0 } }],
+  ['MAX_AI_TOKENS_PER_DAY', '1', { ceilings: { aiTokensPerDay: 1 } }],
+  ['AI_PROVIDER', 'none', { ai: { isChosen: true, model: undefined } }],
   ['REGISTRATION', 'invite', { registration: 'invite' }],
   ['REGISTRATION', 'off', { registration: 'off' }],
   ['OAUTH_LIVE_APPS', 'app_a, app_b-_1,', { oauthLiveApps: ['app_a', 'app_b-_1'] }],
@@ -193,6 +197,9 @@ t.test('a valid value is accepted', async (t) => {
   });
   t.match(readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtps://user:secret@mail.example.com:465' }), {
     mail: { provider: 'smtp', url: 'smtps://user:secret@mail.example.com:465' },
+  });
+  t.match(readConfig({ AI_PROVIDER: 'openai', AI_URL: 'http://localhost:11434/v1', AI_MODEL: 'tiny-1', AI_KEY: 'k' }), {
+    ai: { isChosen: true, model: { url: 'http://localhost:11434/v1', name: 'tiny-1', key: 'k' } },
   });
 });
 
@@ -319,6 +326,15 @@ t.test('a bad value stops the start with a message that names it', async (t) => 
       { name: 'ConfigError', message: new RegExp(`^${name} must `) },
       `${name}=${value}`,
     );
+  for (const url of [undefined, 'localhost:11434', 'ftp://ai.example'])
+    t.throws(() => readConfig({ AI_PROVIDER: 'openai', AI_MODEL: 'tiny-1', AI_URL: url }), {
+      name: 'ConfigError',
+      message: /^AI_URL must /,
+    });
+  t.throws(() => readConfig({ AI_PROVIDER: 'openai', AI_URL: 'http://localhost:11434/v1' }), {
+    name: 'ConfigError',
+    message: /^AI_MODEL must /,
+  });
   for (const url of [undefined, 'mail.example.com', 'https://mail.example.com', '']) {
     t.throws(
       () => readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: url }),
@@ -401,6 +417,9 @@ t.test('every variable that is read is tried above', async (t) => {
     'GOOGLE_CLIENT_SECRET',
     'MICROSOFT_CLIENT_ID',
     'MICROSOFT_CLIENT_SECRET',
+    'AI_URL',
+    'AI_MODEL',
+    'AI_KEY',
     'TLS_CERT_FILE',
     'TLS_KEY_FILE',
     ...Object.keys(certificate),

@@ -155,6 +155,10 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'contact.update': () => ({ name: 'x' }),
   'commerce.set': () => ({ url: null }),
   'mailServer.set': () => ({ host: null }),
+  'ai.setModel': () => ({ url: null }),
+  'ai.draft': () => ({ conversationId: '00000000-0000-4000-8000-000000000000' }),
+  'ai.summarise': () => ({ conversationId: '00000000-0000-4000-8000-000000000000' }),
+  'ai.rewrite': () => ({ text: 'x', how: 'shorter' }),
 };
 
 /** Undefined for a route without a body. Throws for a route with a body and no line above. */

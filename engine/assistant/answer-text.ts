@@ -1,0 +1,41 @@
+// Makes what a language model wrote fit to be shown: without marks of our prompt, with its sources, and without links
+// that none of them has. Pure functions.
+
+export interface CitedText {
+  /** Without the numbers of sources. */
+  readonly text: string;
+  /** Indexes of the sources that it names, in the order in which it does. */
+  readonly cited: readonly number[];
+}
+
+const citation = /\s*\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\]/g;
+const markdownLink = /\[([^\]\n]{1,200})\]\(([^()\s]{1,2000})\)/g;
+const webAddress = /\b(?:https?:\/\/|www\.)[^\s<>"']*[^\s<>"'.,;:!?)\]}]/gi;
+
+/** Takes the numbers of sources out of the text. Numbers without a source are not cited. */
+export function citedText(text: string, sourceCount: number): CitedText {
+  const cited = new Set<number>();
+  const plain = text.replaceAll(citation, (_, numbers: string) => {
+    for (const number of numbers.split(',')) {
+      const index = Number(number) - 1;
+      if (index >= 0 && index < sourceCount) cited.add(index);
+    }
+    return '';
+  });
+  return { text: plain.trim(), cited: [...cited] };
+}
+
+/** Removes links that the allowed text does not have; a link's words stay. */
+export function withoutForeignLinks(text: string, allowed: string): string {
+  const isKnown = (url: string): boolean => allowed.includes(url);
+  return text
+    .replaceAll(markdownLink, (link, words: string, url: string) => (isKnown(url) ? link : words))
+    .replaceAll(webAddress, (url) => (isKnown(url) ? url : ''))
+    .replaceAll(/[^\S\n]{2,}/g, ' ')
+    .trim();
+}
+
+/** Whether it repeats what only the prompt says. */
+export function leaksPrompt(text: string, fence: string): boolean {
+  return text.includes(fence);
+}
