@@ -10,12 +10,14 @@ export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
+  /** 20 seconds by default. */
+  readonly timeoutMs?: number;
 }
 
 /** Other refusals with status 401, such as a wrong password, do not end the session. */
 const signedOutSlugs: ReadonlySet<string> = new Set(['unauthorized', 'token_revoked']);
 const tokenKey = 'switchboard.token';
-const timeoutMs = 20_000;
+const defaultTimeoutMs = 20_000;
 const maxAttempts = 3;
 const jitterMs = 250;
 
@@ -72,7 +74,7 @@ export async function call<Answer = unknown>(
 async function ask<Answer>(
   method: string,
   path: string,
-  { query = {}, body, signal: given }: CallOptions,
+  { query = {}, body, signal: given, timeoutMs = defaultTimeoutMs }: CallOptions,
 ): Promise<Answer> {
   const url = new URL(`/api/v1${path}`, location.origin);
   for (const [name, value] of Object.entries(query))

@@ -26,6 +26,7 @@ export type Message = Omit<Static<typeof schemas.Message>, 'mail'> & { mail: Mes
 export type Attachment = Static<typeof schemas.Attachment>;
 export type Note = Static<typeof schemas.Note>;
 export type Read = Static<typeof schemas.Read>;
+export type AiModel = Static<typeof records.AiModel>;
 export type Site = Static<typeof schemas.Site>;
 export type Visitor = Whole<typeof schemas.Visitor>;
 export type Contact = Whole<typeof schemas.Contact>;

@@ -23,6 +23,7 @@ export interface Providers {
   readonly carrier: 'simulated' | 'twilio' | 'none';
   readonly billing: 'local' | 'stripe';
   readonly shop: string | null;
+  readonly assistant: boolean;
 }
 
 export const me = signal<Me | undefined>(undefined);

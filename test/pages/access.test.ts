@@ -118,7 +118,7 @@ const agentOf = (rights: (typeof seen)[number]): AgentRecord => ({
   deactivatedAt: null,
 });
 
-const providers = { mail: 'smtp', carrier: 'twilio', billing: 'local', shop: null } as const;
+const providers = { mail: 'smtp', carrier: 'twilio', billing: 'local', shop: null, assistant: false } as const;
 
 t.test('[5] an agent sees in the pages exactly what the engine lets it see', async (t) => {
   let count = 0;

@@ -27,7 +27,7 @@ import { hurry, look, onRequest, page, turns, until, uploadsUnderWay } from './b
 
 t.teardown(startPages());
 
-const providers = { mail: 'smtp', carrier: 'twilio', billing: 'local', shop: null } as const;
+const providers = { mail: 'smtp', carrier: 'twilio', billing: 'local', shop: null, assistant: false } as const;
 
 t.test('[3] a call that ended stays so, whatever answer comes after', async (t) => {
   const call: Call = {

@@ -8,6 +8,7 @@ import { Banner } from '../design/feedback.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Lazy, LazyDialog, type Load } from '../design/lazy.tsx';
 import type { Conversation } from '../records.ts';
+import { me } from '../session.ts';
 import type { AnswersDialogProps } from './answers-dialog.tsx';
 import type { Editor } from './mail/editor.ts';
 import { ReplyMenu } from './reply-menu.tsx';
@@ -25,6 +26,7 @@ const answersDialog: Load<AnswersDialogProps> = async () => (await import('./ans
 const nearChars = 9_500;
 const maxFieldPx = 280;
 
+const assistantBar = async () => (await import('./assistant-bar.tsx')).AssistantBar;
 const ticketMail = async () => (await import('./mail/ticket-mail.tsx')).TicketMail;
 
 /** One per conversation: use the conversation's id as key. */
@@ -75,6 +77,17 @@ export function Composer({
           question={questionIn(thread.messages.value)}
           resolve={slash.resolve}
           onText={insert}
+        />
+      )}
+      {!isNote && closed === undefined && me.value?.providers.assistant === true && (
+        <Lazy
+          load={assistantBar}
+          props={{
+            conversationId: conversation.id,
+            text: isMail ? undefined : composer.text,
+            onWrite: (text: string) => composer.write(text, text.length),
+            onInsert: insert,
+          }}
         />
       )}
       {isMail && closed === undefined && (

@@ -30,7 +30,7 @@ export const scopes: readonly ScopeWords[] = [
   },
   { scope: 'reports:read', label: 'Read reports and goals', forApps: true },
   { scope: 'ai:read', label: 'Search the knowledge base', forApps: true },
-  { scope: 'ai:invoke', label: 'Start AI actions (none are available yet)', forApps: true },
+  { scope: 'ai:invoke', label: 'Draft, summarise and rewrite with the language model', forApps: true },
   { scope: 'verify', label: 'Send and check one-time codes', forApps: false },
 ];
 

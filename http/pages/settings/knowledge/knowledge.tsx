@@ -10,6 +10,7 @@ import { Section, type SectionProps } from '../section.tsx';
 import { ArticlePage } from './article-editor.tsx';
 import { ArticleReader } from './article-reader.tsx';
 import { Articles } from './articles.tsx';
+import { AssistantSettings } from './assistant.tsx';
 import { Crawls } from './crawls.tsx';
 import { type DocumentList, Documents } from './documents.tsx';
 import { HelpCentre } from './help-centre.tsx';
@@ -23,6 +24,7 @@ const tabs = [
   { name: 'help', label: 'Help centre' },
   { name: 'try', label: 'Try it' },
   { name: 'search', label: 'Search' },
+  { name: 'assistant', label: 'Assistant' },
 ] as const;
 
 /** Everyone can read it, only admins can change it. `item` is an article's id, or `new`. */
@@ -38,11 +40,13 @@ export function Knowledge({ item }: SectionProps): JSX.Element {
     <Section title="Knowledge" intro="Articles and pages used for answers.">
       <Tabs
         label="Knowledge"
-        tabs={tabs.map(({ name, label }) => ({
-          href: name === '' ? '/settings/knowledge' : `/settings/knowledge?tab=${name}`,
-          label,
-          isCurrent: tab === name,
-        }))}
+        tabs={tabs
+          .filter(({ name }) => name !== 'assistant' || hasRole('admin'))
+          .map(({ name, label }) => ({
+            href: name === '' ? '/settings/knowledge' : `/settings/knowledge?tab=${name}`,
+            label,
+            isCurrent: tab === name,
+          }))}
       />
       {tab === 'articles' ? (
         <Articles />
@@ -52,6 +56,8 @@ export function Knowledge({ item }: SectionProps): JSX.Element {
         <Retrieval />
       ) : tab === 'search' ? (
         <SearchSettings />
+      ) : tab === 'assistant' && hasRole('admin') ? (
+        <AssistantSettings />
       ) : (
         <Pages />
       )}
