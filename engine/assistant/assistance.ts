@@ -8,7 +8,7 @@ import type { ChatEndpoint, ChatModel, ChatPrompt } from '../../workers/provider
 import { requireReadable } from '../conversations/conversation.ts';
 import { refuse } from '../errors.ts';
 import { nothingWithoutModel, type RetrievalPorts, type RetrievedChunk, retrieve } from '../knowledge/retrieval.ts';
-import type { Caller } from '../runtime/caller.ts';
+import { type Caller, systemCaller } from '../runtime/caller.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
 import type { Engine } from '../runtime/engine.ts';
@@ -131,8 +131,8 @@ export async function tryModel(engine: Engine, asking: Asking, ports: Assistance
   return { ...answer, sources: [] };
 }
 
-const noteRequest = command('ai.note', (ctx, params: Omit<AiRequestRecord, 'createdAt' | 'agentId'>): void => {
-  insertAiRequest(ctx.db, { ...params, agentId: callingAgent(ctx).id, createdAt: ctx.at });
+const noteRequest = command('ai.note', (ctx, params: Omit<AiRequestRecord, 'createdAt'>): void => {
+  insertAiRequest(ctx.db, { ...params, createdAt: ctx.at });
   addAiUsage(ctx.db, { day: ctx.at.slice(0, 10), tokensIn: params.tokensIn, tokensOut: params.tokensOut });
 });
 
@@ -150,16 +150,20 @@ async function ask(
   question: Question,
   ports: AssistancePorts,
 ): Promise<{ id: string; text: string; isCut: boolean }> {
-  const { workspaceId, caller, kind, conversationId = null, prompt, fence, onText, signal } = question;
-  const endpoint = requireModel(viewOf(engine, question), ports);
+  const { workspaceId, kind, conversationId = null, prompt, fence, onText, signal } = question;
+  const view = viewOf(engine, question);
+  const { id: agentId } = callingAgent(view);
+  const endpoint = requireModel(view, ports);
   const id = ports.ids.uuid();
   const note = (outcome: { answer: string | null; problem: string | null; tokensIn: number; tokensOut: number }) =>
     engine.execute(noteRequest, {
       workspaceId,
-      caller,
+      // The tokens count even if the agent may do nothing any more by then.
+      caller: systemCaller,
       params: {
         id,
         kind,
+        agentId,
         conversationId,
         model: endpoint.model,
         prompt,

@@ -4,6 +4,10 @@ import { Refusal } from '../../engine/errors.ts';
 import { errorBody } from '../pipeline/replies.ts';
 import type { RawReply } from '../request.ts';
 
+/** A sign of life while the model thinks: proxies keep the connection, and a reader who has left is noticed. */
+const beat = ': wait\n\n';
+const beatMs = 2000;
+
 /**
  * Begins with the first part, so that an early refusal is an ordinary one. Aborts the work when the reader leaves.
  * Rejects as `work` does before its first part.
@@ -43,7 +47,7 @@ export async function streamedEvents<Result extends object>(
         const text = parts.splice(0).join('');
         if (text !== '') yield text;
         else if (outcome !== undefined) return yield outcome;
-        else await waiting;
+        else if (!(await Promise.race([waiting.then(() => true), after(beatMs)]))) yield beat;
       }
     } finally {
       leaving.abort();
@@ -54,6 +58,10 @@ export async function streamedEvents<Result extends object>(
     headers: { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' },
     body: events(),
   };
+}
+
+function after(ms: number): Promise<false> {
+  return new Promise((resolve) => setTimeout(() => resolve(false), ms).unref());
 }
 
 function refusalOf(error: unknown): Refusal {

@@ -15,12 +15,12 @@ import type { Caller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { requireAdmin } from '../../engine/workspace/access.ts';
 import { hasFeature } from '../../engine/workspace/entitlements.ts';
-import { aiRequestPage } from '../../store/assistant/ai-requests.ts';
+import { aiRequestPage, findAiRequest } from '../../store/assistant/ai-requests.ts';
 import { isOnlyWorkspace } from '../../store/directory/directory.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
 import type { Config } from '../process/config.ts';
 import { type Route, route } from '../route.ts';
-import { AiModel, AiRequest, AiSource } from '../schemas/records.ts';
+import { AiModel, AiRequest, AiSource, ListedAiRequest } from '../schemas/records.ts';
 import { CursorQuery, Id, Locale, line, NextCursor, nullable, prose, Url } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 import { streamedEvents } from './ai-stream.ts';
@@ -125,10 +125,10 @@ export const aiRoutes: readonly Route[] = [
     path: '/ai/requests',
     tag,
     summary: 'List what the language model was asked',
-    description: 'With its whole prompt, sources and answer, newest first. Kept for seven days.',
+    description: 'Newest first, without prompts and answers. Kept for seven days.',
     access: admin,
     query: Type.Object({ ...CursorQuery, conversationId: Type.Optional(Id) }),
-    reply: { status: 200, schema: Type.Object({ requests: Type.Array(AiRequest), nextCursor: NextCursor }) },
+    reply: { status: 200, schema: Type.Object({ requests: Type.Array(ListedAiRequest), nextCursor: NextCursor }) },
     refusals: [],
     read(view, { query }) {
       const { conversationId } = query;
@@ -139,6 +139,20 @@ export const aiRoutes: readonly Route[] = [
       );
       return { requests: rows, nextCursor };
     },
+  }),
+
+  route({
+    operation: 'ai.readRequest',
+    method: 'GET',
+    path: '/ai/requests/{requestId}',
+    tag,
+    summary: 'Get a request to the language model',
+    description: 'With everything that the model was given, and its answer.',
+    access: admin,
+    params: Type.Object({ requestId: Id }),
+    reply: { status: 200, schema: AiRequest },
+    refusals: [],
+    read: (view, { params }) => findAiRequest(view.db, params.requestId) ?? refuse('not_found'),
   }),
 
   route({

@@ -160,19 +160,22 @@ export const AiSource = Type.Object({
   url: nullable(Type.String()),
   documentId: Id,
 });
-export const AiRequest = Type.Object({
+export const ListedAiRequest = Type.Object({
   id: Id,
   kind: Type.Enum(['draft', 'summary', 'rewrite', 'test']),
   conversationId: nullable(Id),
   agentId: Id,
   model: Type.String(),
-  prompt: Type.Object({ system: Type.String(), user: Type.String() }),
   sources: Type.Array(AiSource),
-  answer: nullable(Type.String()),
   problem: nullable(Type.String({ description: 'Why there was no usable answer.' })),
   tokensIn: AiTokens,
   tokensOut: AiTokens,
   createdAt: Time,
+});
+export const AiRequest = Type.Object({
+  ...ListedAiRequest.properties,
+  prompt: Type.Object({ system: Type.String(), user: Type.String() }),
+  answer: nullable(Type.String()),
 });
 
 export const CampaignStatus = Type.Enum(['draft', 'live', 'paused', 'archived']);

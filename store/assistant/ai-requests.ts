@@ -31,6 +31,8 @@ export interface AiRequestRecord {
   readonly createdAt: string;
 }
 
+export type ListedAiRequest = Omit<AiRequestRecord, 'prompt' | 'answer'>;
+
 type Row = Omit<AiRequestRecord, 'prompt' | 'sources'> & { prompt: string; sources: string };
 
 export function insertAiRequest(db: Database, request: AiRequestRecord): void {
@@ -41,22 +43,28 @@ export function insertAiRequest(db: Database, request: AiRequestRecord): void {
   );
 }
 
-/** Newest first, from just below `cursor`; of one conversation, or all. */
+export function findAiRequest(db: Database, id: string): AiRequestRecord | undefined {
+  const row = db.get<Row>('SELECT * FROM aiRequest WHERE id = ?', [id]);
+  return row && { ...row, prompt: fromJson(row.prompt), sources: fromJson(row.sources) };
+}
+
+/** Newest first, from just below `cursor`; of one conversation, or all. Prompts and answers are long, so without them. */
 export function aiRequestPage(
   db: Database,
   page: { conversationId: string | undefined; cursor: Cursor | undefined; limit: number },
-): AiRequestRecord[] {
+): ListedAiRequest[] {
   const ofOne = page.conversationId === undefined ? '' : 'conversationId = @conversationId AND';
   return db
-    .all<Row>(
-      `SELECT * FROM aiRequest WHERE ${ofOne} (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit`,
+    .all<Omit<ListedAiRequest, 'sources'> & { sources: string }>(
+      `SELECT id, kind, conversationId, agentId, model, sources, problem, tokensIn, tokensOut, createdAt FROM aiRequest
+       WHERE ${ofOne} (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit`,
       {
         ...below(page.cursor),
         limit: page.limit,
         ...(page.conversationId === undefined ? {} : { conversationId: page.conversationId }),
       },
     )
-    .map((row) => ({ ...row, prompt: fromJson(row.prompt), sources: fromJson(row.sources) }));
+    .map((row) => ({ ...row, sources: fromJson(row.sources) }));
 }
 
 /** Returns their number. */

@@ -133,6 +133,7 @@ t.test('workspaces', async (t) => {
     const { body } = await service.get('/me', agent.token);
     t.same(Object.keys(body), ['agent', 'workspace', 'permissions']);
     t.same((await service.get('/me/providers', agent.token)).body.providers, {
+      assistant: false,
       mail: 'outbox',
       carrier: 'simulated',
       billing: 'local',

@@ -98,7 +98,9 @@ t.test('a draft is grounded in the knowledge base, streamed, and never sent', as
     t.match(await service.get('/ai/requests', ann.token), { status: 403, body: { error: 'admin_required' } });
     const { requests } = (await service.get(`/ai/requests?conversationId=${conversationId}`, owner.token)).body;
     t.equal(requests.length, 2);
-    t.match(requests[0], {
+    t.notOk('prompt' in requests[0] || 'answer' in requests[0], 'not in the list');
+    t.match(await service.get(`/ai/requests/${owner.agentId}`, owner.token), { status: 404 });
+    t.match((await service.get(`/ai/requests/${requests[0].id}`, owner.token)).body, {
       kind: 'draft',
       conversationId,
       agentId: ann.agentId,
@@ -160,7 +162,7 @@ t.test('a draft is grounded in the knowledge base, streamed, and never sent', as
       { event: 'error', data: { error: 'service_unavailable' } },
     ]);
     const { requests } = (await service.get('/ai/requests?limit=1', owner.token)).body;
-    t.match(requests, [{ answer: null, problem: /broke off/ }]);
+    t.match(requests, [{ problem: /broke off/ }]);
   });
 
   t.test('answers of other servers: whole, with thoughts, cut, or that never close', async (t) => {
@@ -179,7 +181,7 @@ t.test('a draft is grounded in the knowledge base, streamed, and never sent', as
   });
 });
 
-t.test('a model that takes too long, or whose reader has left', async (t) => {
+t.test('a model that takes too long, or that does not close its answer', async (t) => {
   const chat = await ChatServer.start(t);
   const service = await startService(t, { env: operators(chat), chatModelTimeoutMs: 300 });
   const owner = await service.workspace();
@@ -194,6 +196,38 @@ t.test('a model that takes too long, or whose reader has left', async (t) => {
     status: 200,
     body: { text: '30 days.' },
   });
+});
+
+t.test('the model stops when the reader leaves, and when it has said its last word', async (t) => {
+  const chat = await ChatServer.start(t);
+  const service = await startService(t, { env: operators(chat) });
+  const owner = await service.workspace();
+  const conversationId = await asked(service, owner);
+  chat.answer = () => ({ events: [chunkOf('30 days [1].'), lastChunk, '[DONE]'], ends: 'never' });
+  t.match(await service.post('/ai/draft', { conversationId }, owner.token), { body: { text: '30 days.' } });
+  await chat.isAbandoned();
+  chat.answer = () => ({ events: [chunkOf('30 ')], ends: 'never' });
+  const leaving = new AbortController();
+  const response = await fetch(`${service.url}/api/v1/ai/draft`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${owner.token}`,
+      'content-type': 'application/json',
+      accept: 'text/event-stream, application/json',
+    },
+    body: JSON.stringify({ conversationId }),
+    signal: leaving.signal,
+  });
+  await response.body?.getReader().read();
+  leaving.abort();
+  await chat.isAbandoned();
+  await service.settled();
+  for (;;) {
+    const { requests } = (await service.get('/ai/requests?limit=1', owner.token)).body;
+    if (requests[0].problem === null) continue;
+    t.match(requests, [{ problem: /^No one waited/, tokensOut: 0 }]);
+    break;
+  }
 });
 
 t.test('what customers and pages say stays data', async (t) => {

@@ -63,6 +63,9 @@ t.test('the assistant', { skip: noBrowser }, async (t) => {
     await assistant.getByLabel('Translate into').selectOption('de');
     await holds(page, `document.querySelector('.inbox-composer textarea').value === '30 Tage.'`);
     t.match(chat.requests.at(-1)?.system, /into German/);
+    await button(assistant, 'Undo').click();
+    t.equal(await field.inputValue(), '30 days.');
+    await field.fill('30 Tage.');
   });
 
   await t.test('a draft that fails, or is stopped, leaves what was written', async (t) => {
@@ -72,7 +75,7 @@ t.test('the assistant', { skip: noBrowser }, async (t) => {
     t.equal(await field.inputValue(), '30 Tage.');
     chat.answer = () => ({ events: [chunkOf('You have')], ends: 'never' });
     await button(assistant, 'Draft an answer').click();
-    await holds(page, `document.querySelector('.inbox-composer textarea').value === 'You have'`);
+    await assistant.getByText('You have').waitFor();
     await button(assistant, 'Stop').click();
     await button(assistant, 'Draft an answer').waitFor();
     t.equal(await field.inputValue(), '30 Tage.');

@@ -44,9 +44,10 @@ export class ChatServer {
     return chat;
   }
 
-  /** Resolves once the other side has closed a connection before its answer's end. */
+  /** Resolves once the other side has closed one more connection before its answer's end. */
   async isAbandoned(): Promise<void> {
     while (this.#abandoned === 0) await new Promise<void>((resolve) => this.#wake.push(resolve));
+    this.#abandoned -= 1;
   }
 
   async take(request: IncomingMessage, response: ServerResponse): Promise<void> {

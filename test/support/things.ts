@@ -80,6 +80,11 @@ export async function oneOfEverything(
     { address: `${mark}@example.com`, password: 'x', imap: { host: '127.0.0.1', port: 9, security: 'tls' } },
     token,
   );
+  // No one answers there, which is recorded as well.
+  await service.put('/workspace/ai', { url: 'http://127.0.0.1:9/v1', model: mark }, token);
+  await service.post('/ai/rewrite', { text: mark, how: 'shorter' }, token);
+  await service.put('/workspace/ai', { url: null }, token);
+  const { requests } = (await service.get('/ai/requests', token)).body;
   const { senders } = (await service.get('/email/senders', token)).body;
   const key = await service.post('/api-keys', { name: `A key ${mark}`, scopes: ['*'] }, token);
   const webhook = await service.post(
@@ -115,6 +120,7 @@ export async function oneOfEverything(
     replyId: reply.body.id,
     viewId: view.body.id,
     draftId: draft.body.id,
+    requestId: requests[0].id,
     mailboxId: mailbox.body.id,
     address: senders[0].address,
     noteId: note.body.note.id,

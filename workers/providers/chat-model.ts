@@ -61,6 +61,8 @@ class Failed extends Error {
 /** A model on a small machine reads a long prompt for a while before its first word. */
 export const chatSilenceMs = 30_000;
 const timeoutMs = 90_000;
+/** After the last word, for servers that keep the connection. */
+const lingerMs = 250;
 /** Of the whole reply, whose parts are much longer than their text. */
 const maxReplyBytes = 2 * 1024 * 1024;
 const maxTextChars = 20_000;
@@ -127,6 +129,8 @@ async function sendTo(
   },
 ): Promise<Fetched | undefined> {
   const { limitName, maxTokens, signal, reply } = options;
+  const end = new AbortController();
+  reply.onDone = () => void setTimeout(() => end.abort(), lingerMs).unref();
   const base = url.replace(/\/+$/, '');
   try {
     return await fetcher.fetch({
@@ -153,10 +157,9 @@ async function sendTo(
       onPart: (part, status) => {
         if (status === 200) reply.read(part);
       },
-      ...(signal === undefined ? {} : { signal }),
+      signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]),
     });
   } catch (error) {
-    // Some servers keep the connection after the last word.
     if (reply.isDone) return undefined;
     throw failureOf(error);
   }
@@ -184,6 +187,7 @@ class Reply {
   readonly #onText: ((text: string) => void) | undefined;
   readonly #decoder = new TextDecoder();
   readonly #parser = createParser({ onEvent: ({ data }) => this.#take(data) });
+  onDone: () => void = () => undefined;
   #raw = '';
   #told = 0;
   #usage: { tokensIn: number; tokensOut: number } | undefined;
@@ -206,6 +210,7 @@ class Reply {
   #take(data: string): void {
     if (data.trim() === '[DONE]') {
       this.#hasEnded = true;
+      this.onDone();
       return;
     }
     this.#chunk(recordOf(parsed(data)), 'delta');

@@ -22,6 +22,10 @@ const nameOf = new Intl.DisplayNames([navigator.language], { type: 'language' })
 
 export function AssistantBar({ conversationId, text, onWrite, onInsert }: AssistantBarProps): JSX.Element {
   const [sources, setSources] = useState<readonly AssistantSource[]>([]);
+  /** A draft, as far as it is written. */
+  const [arriving, setArriving] = useState<string | undefined>(undefined);
+  /** What other words replaced. */
+  const [former, setFormer] = useState<string | undefined>(undefined);
   const [summary, setSummary] = useState<string | undefined>(undefined);
   const [work, setWork] = useState<AbortController | undefined>(undefined);
   const latest = useRef(work);
@@ -33,6 +37,7 @@ export function AssistantBar({ conversationId, text, onWrite, onInsert }: Assist
     const stop = new AbortController();
     setWork(stop);
     setSources([]);
+    setFormer(undefined);
     try {
       await task(stop.signal);
     } catch (error) {
@@ -42,28 +47,21 @@ export function AssistantBar({ conversationId, text, onWrite, onInsert }: Assist
   };
   const draft = (): Promise<void> =>
     run(async (signal) => {
-      const before = text;
       try {
-        const drafted = await streamDraft(
-          conversationId,
-          (soFar) => {
-            if (before !== undefined) onWrite(soFar);
-          },
-          signal,
-        );
-        if (before === undefined) onInsert(drafted.text);
-        else onWrite(drafted.text);
+        const drafted = await streamDraft(conversationId, setArriving, signal);
+        onInsert(drafted.text);
         setSources(drafted.sources);
-      } catch (error) {
-        // What was written before is not lost.
-        if (before !== undefined) onWrite(before);
-        throw error;
+      } finally {
+        setArriving(undefined);
       }
     });
   const rewrite = (how: Rewriting, language?: string): Promise<void> =>
     run(async (signal) => {
-      const other = await rewritten(text ?? '', how, language);
-      if (!signal.aborted) onWrite(other);
+      const before = text ?? '';
+      const other = await rewritten(before, how, language);
+      if (signal.aborted) return;
+      onWrite(other);
+      setFormer(before);
     });
   const isBusy = work !== undefined;
   const canRewrite = text !== undefined && text.trim() !== '' && !isBusy;
@@ -121,10 +119,23 @@ export function AssistantBar({ conversationId, text, onWrite, onInsert }: Assist
             </select>
           </>
         )}
+        {former !== undefined && (
+          <Button
+            small
+            kind="quiet"
+            onClick={() => {
+              onWrite(former);
+              setFormer(undefined);
+            }}
+          >
+            Undo
+          </Button>
+        )}
         <span role="status" class="soft">
           {isBusy && 'The assistant is writing…'}
         </span>
       </div>
+      {arriving !== undefined && <p class="inbox-arriving">{arriving}</p>}
       {sources.length > 0 && (
         <ul aria-label="Sources">
           {sources.map(({ title, url }) => (

@@ -53,6 +53,8 @@ export async function streamDraft(
     const blocks = (rest + value).split('\n\n');
     rest = blocks.pop() ?? '';
     for (const block of blocks) {
+      // Others are signs of life.
+      if (!block.startsWith('event: ')) continue;
       const [, event, data = '{}'] = /^event: (\w+)\ndata: (.*)$/.exec(block) ?? [];
       const told = JSON.parse(data) as AssistantDraft & { readonly error?: string; readonly message?: string };
       if (event === 'done') return told;
