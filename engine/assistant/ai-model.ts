@@ -11,10 +11,12 @@ import { requireAdmin } from '../workspace/access.ts';
 
 export type NewAiModel = Omit<AiModelRecord, 'updatedAt'>;
 
+export type ModelEndpoint = Omit<ChatEndpoint, 'tenant'>;
+
 /** What the environment says. `isChosen`: workspaces cannot name a model of their own. */
 export interface OperatorsModel {
   readonly isChosen: boolean;
-  readonly endpoint: ChatEndpoint | undefined;
+  readonly endpoint: ModelEndpoint | undefined;
   readonly tokensPerDay: number;
 }
 

@@ -4,7 +4,7 @@
 import type { AiModelRecord } from '../../store/assistant/ai-models.ts';
 import { type AiRequestRecord, type AiSource, addAiUsage, insertAiRequest } from '../../store/assistant/ai-requests.ts';
 import { type MessageRecord, messagesBefore } from '../../store/conversations/messages.ts';
-import type { ChatEndpoint, ChatModel, ChatPrompt } from '../../workers/providers/chat-model.ts';
+import type { ChatModel, ChatPrompt } from '../../workers/providers/chat-model.ts';
 import { requireReadable } from '../conversations/conversation.ts';
 import { refuse } from '../errors.ts';
 import { nothingWithoutModel, type RetrievalPorts, type RetrievedChunk, retrieve } from '../knowledge/retrieval.ts';
@@ -16,7 +16,7 @@ import type { Ids } from '../runtime/ids.ts';
 import { callingAgent } from '../workspace/access.ts';
 import { requireFeature } from '../workspace/entitlements.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
-import { aiTokensPerDay, aiUsage, type OperatorsModel, ownAiModel } from './ai-model.ts';
+import { aiTokensPerDay, aiUsage, type ModelEndpoint, type OperatorsModel, ownAiModel } from './ai-model.ts';
 import { citedText, leaksPrompt, withoutForeignLinks } from './answer-text.ts';
 import { draftPrompt, maxPromptMessages, type Rewriting, rewritePrompt, summaryPrompt } from './prompts.ts';
 
@@ -176,7 +176,7 @@ async function ask(
     ...(onText === undefined ? {} : { onText }),
     ...(signal === undefined ? {} : { signal }),
   };
-  const answered = await ports.chatModel.ask(endpoint, prompt, options);
+  const answered = await ports.chatModel.ask({ ...endpoint, tenant: workspaceId }, prompt, options);
   if ('problem' in answered) {
     const { problem: reason, message, cause } = answered;
     await note({ answer: null, problem: message, tokensIn: estimatedTokens(prompt), tokensOut: 0 });
@@ -197,7 +197,7 @@ function viewOf(engine: Engine, { workspaceId, caller }: Pick<Asking, 'workspace
 }
 
 /** The model to ask. Refuses feature_locked, service_unavailable, rate_limited. */
-function requireModel(view: View, ports: AssistancePorts): ChatEndpoint {
+function requireModel(view: View, ports: AssistancePorts): ModelEndpoint {
   if (ports.isAiSold) requireFeature(view, 'ai');
   const { operatorsModel } = ports;
   const own = ownAiModel(view, operatorsModel);
@@ -220,7 +220,7 @@ function endpointOf(
   view: View,
   { url, model, sealedKey, mayBePrivate }: AiModelRecord,
   ports: AssistancePorts,
-): ChatEndpoint {
+): ModelEndpoint {
   const key = sealedKey === null ? undefined : ports.openAiKey(view.workspaceId, sealedKey);
   return { url, model, key, mayBePrivate };
 }

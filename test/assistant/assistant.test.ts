@@ -230,6 +230,24 @@ t.test('the model stops when the reader leaves, and when it has said its last wo
   }
 });
 
+t.test('a workspace has four texts under way at most', async (t) => {
+  const chat = await ChatServer.start(t);
+  const service = await startService(t, { env: operators(chat) });
+  const owner = await service.workspace();
+  const rewriting = () => service.post('/ai/rewrite', { text: 'x', how: 'shorter' }, owner.token);
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  chat.hold = held;
+  const four = [rewriting(), rewriting(), rewriting(), rewriting()];
+  while (chat.requests.length < 4) await service.get('/me', owner.token);
+  t.match(await rewriting(), { status: 503, body: { detail: { reason: 'busy' }, message: /already writes 4/ } });
+  const other = await service.workspace();
+  release();
+  t.match(await service.post('/ai/rewrite', { text: 'x', how: 'shorter' }, other.token), { status: 200 });
+  for (const reply of await Promise.all(four)) t.equal(reply.status, 200);
+  t.equal((await rewriting()).status, 200);
+});
+
 t.test('what customers and pages say stays data', async (t) => {
   const chat = await ChatServer.start(t);
   const service = await startService(t, { env: operators(chat) });

@@ -24,6 +24,8 @@ export type ChatBehaviour =
 export class ChatServer {
   readonly url: string;
   readonly requests: ChatRequest[] = [];
+  /** It answers once this resolves. */
+  hold: Promise<void> = Promise.resolve();
   #abandoned = 0;
   #wake: (() => void)[] = [];
   answer: (request: ChatRequest) => ChatBehaviour = () => 'Hello!';
@@ -69,6 +71,7 @@ export class ChatServer {
       body: body as unknown as Record<string, unknown>,
     };
     this.requests.push(asked);
+    await this.hold;
     const behaviour = this.answer(asked);
     if (behaviour === 'hang') return;
     if (typeof behaviour === 'string') {

@@ -6,6 +6,8 @@ import { type Fetched, type Fetcher, FetchFailed } from './fetcher.ts';
 import { placeOf } from './host-resolver.ts';
 
 export interface ChatEndpoint {
+  /** Who asks: one may have a few questions under way. */
+  readonly tenant: string;
   /** The base address, such as http://localhost:11434/v1. */
   readonly url: string;
   readonly model: string;
@@ -66,6 +68,8 @@ const lingerMs = 250;
 /** Of the whole reply, whose parts are much longer than their text. */
 const maxReplyBytes = 2 * 1024 * 1024;
 const maxTextChars = 20_000;
+/** Questions of one tenant under way, so that a server that never ends costs little. */
+const maxPerTenant = 4;
 const maxReasonChars = 300;
 /** For servers that do not count: rather too many. */
 const charsPerToken = 3;
@@ -75,17 +79,33 @@ export function createChatModel(
   fetchers: { readonly anywhere: Fetcher; readonly publicOnly: Fetcher },
   options: { readonly timeoutMs?: number | undefined } = {},
 ): ChatModel {
+  const underWay = new Map<string, number>();
+  const count = (tenant: string, by: 1 | -1): number => {
+    const now = (underWay.get(tenant) ?? 0) + by;
+    if (now === 0) underWay.delete(tenant);
+    else underWay.set(tenant, now);
+    return now;
+  };
   return {
-    ask: (endpoint, prompt, asked) =>
-      ask(endpoint.mayBePrivate ? fetchers.anywhere : fetchers.publicOnly, endpoint, prompt, {
+    async ask(endpoint, prompt, asked) {
+      if ((underWay.get(endpoint.tenant) ?? 0) >= maxPerTenant)
+        return {
+          problem: 'busy',
+          message: `The model already writes ${maxPerTenant} texts for you. Try again in a moment.`,
+        };
+      count(endpoint.tenant, 1);
+      return ask(endpoint.mayBePrivate ? fetchers.anywhere : fetchers.publicOnly, endpoint, prompt, {
         ...asked,
         timeoutMs: options.timeoutMs ?? timeoutMs,
-      }).catch((error: unknown): ChatFailure => {
-        if (asked.signal?.aborted === true)
-          return { problem: 'stopped', message: 'No one waited for the answer any more.', cause: error };
-        if (!(error instanceof Failed)) throw error;
-        return { problem: error.problem, message: error.message, cause: error };
-      }),
+      })
+        .catch((error: unknown): ChatFailure => {
+          if (asked.signal?.aborted === true)
+            return { problem: 'stopped', message: 'No one waited for the answer any more.', cause: error };
+          if (!(error instanceof Failed)) throw error;
+          return { problem: error.problem, message: error.message, cause: error };
+        })
+        .finally(() => count(endpoint.tenant, -1));
+    },
     mayAsk({ url, mayBePrivate }) {
       const address = URL.parse(url);
       return address !== null && /^https?:$/.test(address.protocol) && (mayBePrivate || placeOf(address) !== 'private');
@@ -154,8 +174,10 @@ async function sendTo(
       maxBytes: maxReplyBytes,
       timeoutMs: options.timeoutMs,
       maxRedirects: 0,
-      onPart: (part, status) => {
-        if (status === 200) reply.read(part);
+      onPart: (part, contentType) => {
+        const isStream = contentType === 'text/event-stream';
+        if (isStream) reply.read(part);
+        return isStream;
       },
       signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]),
     });

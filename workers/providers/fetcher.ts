@@ -28,8 +28,8 @@ export interface FetchRequest {
   /** Called with each redirect's target; false ends the request as `elsewhere`. */
   readonly mayFollow?: (target: URL) => boolean;
   readonly signal?: AbortSignal;
-  /** Called with each part of the body as it arrives, decompressed. */
-  readonly onPart?: (part: Uint8Array, status: number) => void;
+  /** Called with each part of a successful body as it arrives, decompressed. True: it is not kept for the result. */
+  readonly onPart?: (part: Uint8Array, contentType: string) => boolean;
 }
 
 export interface Fetched {
@@ -136,7 +136,10 @@ class CheckedFetcher implements Fetcher {
           status: response.statusCode,
           headers: headersOf(response),
           contentType,
-          body: await readBody(response, wanted),
+          body: await readBody(response, {
+            maxBytes: wanted.maxBytes,
+            isTaken: (part) => response.statusCode < 300 && wanted.onPart?.(part, contentType) === true,
+          }),
         };
       } finally {
         discard(response.body);
@@ -261,7 +264,7 @@ const maxCodings = 2;
 /** Decompresses the body as it arrives, so that a small response that expands to a large one fails at the limit. */
 async function readBody(
   response: Dispatcher.ResponseData,
-  { maxBytes, onPart }: Pick<FetchRequest, 'maxBytes' | 'onPart'>,
+  { maxBytes, isTaken }: { maxBytes: number; isTaken: (part: Uint8Array) => boolean },
 ): Promise<Uint8Array> {
   const codings = (headerOf(response, 'content-encoding') ?? '')
     .toLowerCase()
@@ -281,10 +284,9 @@ async function readBody(
     const bytes = part as Buffer;
     length += bytes.length;
     if (length > maxBytes) throw tooLarge();
-    parts.push(bytes);
-    onPart?.(bytes, response.statusCode);
+    if (!isTaken(bytes)) parts.push(bytes);
   }
-  return Buffer.concat(parts, length);
+  return Buffer.concat(parts);
 }
 
 /** The status is the result whatever happens to the body, so the wait is short and its failure is ignored. */

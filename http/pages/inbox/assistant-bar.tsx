@@ -36,7 +36,6 @@ export function AssistantBar({ conversationId, text, onWrite, onInsert }: Assist
   const run = async (task: (signal: AbortSignal) => Promise<void>): Promise<void> => {
     const stop = new AbortController();
     setWork(stop);
-    setSources([]);
     setFormer(undefined);
     try {
       await task(stop.signal);
@@ -47,6 +46,7 @@ export function AssistantBar({ conversationId, text, onWrite, onInsert }: Assist
   };
   const draft = (): Promise<void> =>
     run(async (signal) => {
+      setSources([]);
       try {
         const drafted = await streamDraft(conversationId, setArriving, signal);
         onInsert(drafted.text);
