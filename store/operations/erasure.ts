@@ -48,7 +48,8 @@ const erase: readonly string[] = [
      OR EXISTS (SELECT 1 FROM json_each(toAddresses) WHERE lower(value) IN (SELECT address FROM erasedAddress))`,
   `DELETE FROM draft WHERE conversationId IN (SELECT id FROM erasedConversation)
      OR EXISTS (SELECT 1 FROM json_tree(mail) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`,
-  'DELETE FROM aiRequest WHERE conversationId IN (SELECT id FROM erasedConversation)',
+  // Texts that were rewritten name no conversation, and are kept for days only.
+  'DELETE FROM aiRequest WHERE conversationId IS NULL OR conversationId IN (SELECT id FROM erasedConversation)',
   'DELETE FROM mailThread WHERE conversationId IN (SELECT id FROM erasedConversation)',
   'DELETE FROM mailParticipant WHERE conversationId IN (SELECT id FROM erasedConversation) OR lower(address) IN (SELECT address FROM erasedAddress)',
   `UPDATE webhookDelivery SET body = '{}', responseBody = NULL, status = iif(status = 'pending', 'failed', status), nextAttemptAt = NULL WHERE id IN (SELECT id FROM erasedSubject)`,

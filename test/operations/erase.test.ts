@@ -39,6 +39,11 @@ t.test('an erased contact is in no file any more; figures, numbers and others st
   await service.patch('/widget/visitor', { name: 'Kimberley', email: 'kim@marmalade.example' }, shared.token);
   await service.patch('/widget/visitor', { name: 'Lee', email: 'lee@example.org' }, shared.token);
   const other = await service.chat(owner, 'I am somebody else');
+  // What a language model was asked, here in vain.
+  await service.put('/workspace/ai', { url: 'http://127.0.0.1:9/v1', model: 'x' }, owner.token);
+  await service.post('/ai/summarise', { conversationId: begun.id }, owner.token);
+  await service.post('/ai/rewrite', { text: 'Dear Kimberley, zanzibar', how: 'shorter' }, owner.token);
+  t.equal((await service.get('/ai/requests', owner.token)).body.requests.length, 2);
   // Mails, which are files when there is no mail server: one for the erased contact, and two for others.
   const ticket = (
     await service.post(
