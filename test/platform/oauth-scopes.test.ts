@@ -98,11 +98,11 @@ t.test('[5.14] scopes', async (t) => {
     );
   });
 
-  t.test('a planned scope is marked as such', async (t) => {
+  t.test('the consent page says what a scope allows', async (t) => {
     const app = await registerApp(service, owner, { scopes: ['ai:invoke'] });
     t.match(
       (await authorize(service, request(app, { scope: 'ai:invoke' }))).text,
-      /Start AI actions \(none are available yet\)/,
+      /Draft, summarise and rewrite with the language model/,
     );
     t.equal((await tokensOf(service, app, owner, { scope: 'ai:invoke' })).scope, 'ai:invoke');
   });
