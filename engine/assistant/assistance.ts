@@ -258,7 +258,11 @@ function estimatedTokens({ system, user }: ChatPrompt): number {
   return Math.ceil((system.length + user.length) / charsPerToken);
 }
 
-/** In English, as the rest of the prompt. */
+/** In English, as the rest of the prompt. A tag that names no language stays as it is. */
 function languageName(locale: string): string {
-  return new Intl.DisplayNames(['en'], { type: 'language' }).of(locale) ?? locale;
+  try {
+    return new Intl.DisplayNames(['en'], { type: 'language' }).of(locale.replaceAll('_', '-')) ?? locale;
+  } catch {
+    return locale;
+  }
 }

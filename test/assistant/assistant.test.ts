@@ -297,6 +297,13 @@ t.test('summaries and rewritten texts', async (t) => {
     t.match(chat.requests[before]?.system, rule);
   }
   t.match(await service.post('/ai/rewrite', { text: 'x', how: 'ruder' }, owner.token), { status: 400 });
+  for (const [language, rule] of [
+    ['pt_BR', /into Brazilian Portuguese/],
+    ['de-x', /into de-x/],
+  ] as const) {
+    t.equal((await service.post('/ai/rewrite', { text: 'x', how: 'translate', language }, owner.token)).status, 200);
+    t.match(chat.requests.at(-1)?.system, rule);
+  }
 });
 
 t.test('a workspace names its own model', async (t) => {
