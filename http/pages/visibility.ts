@@ -13,7 +13,7 @@ function looks(): boolean {
 /** The messages between tabs. */
 type Word = 'who looks?' | 'I do';
 
-const answerMs = 60;
+const answerMs = 300;
 /** Open while started, in browsers that have it. */
 let tabs: BroadcastChannel | undefined;
 const asking = new Set<() => void>();
