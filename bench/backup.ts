@@ -153,6 +153,7 @@ function fill(path: string, messages: number): void {
       customerReadUpTo: null,
       mailPreview: null,
       unreachable: false,
+      assistant: null,
       solvedAt: last,
       closedAt: last,
       createdAt: at(0),

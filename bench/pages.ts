@@ -241,6 +241,7 @@ function fill(running: Running, workspaceId: string): string {
     insertConversation(db, {
       ...unsetConversation,
       unreachable: false,
+      assistant: null,
       id,
       version: 1,
       channel: 'chat',

@@ -192,6 +192,7 @@ function newConversation(): ConversationRecord {
     customerReadUpTo: null,
     mailPreview: null,
     unreachable: false,
+    assistant: null,
     createdAt: at,
     updatedAt: at,
   };

@@ -124,6 +124,7 @@ export function fillYear(path: string, size: YearSize): string[] {
       customerReadUpTo: null,
       mailPreview: null,
       unreachable: false,
+      assistant: null,
       createdAt: iso(createdMs),
       updatedAt: iso(createdMs),
     };

@@ -121,6 +121,7 @@ export function fillPast(
       customerReadUpTo: null,
       mailPreview: null,
       unreachable: false,
+      assistant: null,
       createdAt: at,
       updatedAt: at,
     };

@@ -1,5 +1,6 @@
 // Registers every deadline's command and every outbox job's handler. Add new timers and jobs here.
 
+import { answerKind, handoverSummaryKind, restChat, restDeadline, settleAnswer } from './assistant/answering.ts';
 import { noteFailedOrder } from './calls/carrier-events.ts';
 import { ringTimeout } from './calls/unanswered.ts';
 import { ringTimeoutDeadline } from './conversations/call.ts';
@@ -70,6 +71,7 @@ const deadlines: readonly (readonly [Deadline, DeadlineCommand])[] = [
   [autoCloseDeadline, autoClose],
   [wakeDeadline, wakeConversation],
   [rescheduleClosingsDeadline, continueRescheduling],
+  [restDeadline, restChat],
   [unreachableDeadline, noteUnreachable],
   [rescheduleUnreachableDeadline, continueUnreachable],
   [unseenDeadline, mailUnseenAnswers],
@@ -120,6 +122,16 @@ export interface OutsidePorts {
   sendWebhook(item: OutboxItem): Promise<Delivered>;
   /** Rejects with DeliveryError `subscriptionGone` if the browser no longer has the subscription. */
   sendPush(item: OutboxItem<Push>): Promise<string>;
+  /** Answers a customer's message, or hands the chat over. */
+  answerCustomer(item: {
+    workspaceId: string;
+    id: string;
+    conversationId: string;
+    messageId: string;
+    createdAt: string;
+  }): Promise<string>;
+  /** Writes what a chat was about that the assistant handed over. */
+  summariseHandover(item: { workspaceId: string; conversationId: string }): Promise<string>;
   sendCode(item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend }): Promise<string>;
 }
 
@@ -173,6 +185,15 @@ const jobs: readonly JobMaker[] = [
   job(removeObjectKind, { deliver: ({ payload }, ports) => ports.removeObject(payload) }),
   job(webhookDeliveryKind, { deliver: (item, ports) => ports.sendWebhook(item), settled: settleDelivery }),
   job(pushKind, { deliver: (item, ports) => ports.sendPush(item), settled: settlePush }),
+  job(answerKind, {
+    deliver: ({ subjectId, payload, ...item }, ports) =>
+      ports.answerCustomer({ ...item, conversationId: subjectId ?? '', messageId: payload.messageId }),
+    settled: settleAnswer,
+  }),
+  job(handoverSummaryKind, {
+    deliver: ({ workspaceId, subjectId }, ports) =>
+      ports.summariseHandover({ workspaceId, conversationId: subjectId ?? '' }),
+  }),
   job(codeKind, {
     deliver: ({ workspaceId, id, subjectId, payload }, ports) =>
       ports.sendCode({ workspaceId, id, verificationId: subjectId ?? '', code: payload }),

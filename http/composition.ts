@@ -1,6 +1,7 @@
 // Makes every part once and hands it to those that use it. Starts nothing. Called by serve.ts.
 
 import { join, resolve } from 'node:path';
+import { answerCustomer, summariseHandover } from '../engine/assistant/answering.ts';
 import { Directory, type DirectoryOptions, type WorkspaceFiles } from '../engine/directory/directory.ts';
 import { deadlineCommands, outboxJobs } from '../engine/jobs.ts';
 import { Ingestion } from '../engine/knowledge/ingestion.ts';
@@ -33,6 +34,7 @@ import { createPasswordHasher } from '../workers/secrets/password-hasher.ts';
 import { createPasswordStrength } from '../workers/secrets/password-strength.ts';
 import { createSecretBox, type SecretBox } from '../workers/secrets/secret-box.ts';
 import { createTotp } from '../workers/secrets/totp.ts';
+import { assistancePorts } from './assistance-ports.ts';
 import { createPageFiles, type PageFiles } from './browser/page-files.ts';
 import { createWidgetFiles, type WidgetFiles } from './browser/widget-files.ts';
 import { hostKeyOf, sendQueuedMail } from './delivery/mail-out.ts';
@@ -352,6 +354,8 @@ function outsideParts(
     mail,
     ingestion: () => later().ingestion,
     mailboxes: () => later().mailboxes,
+    answerCustomer: (item) => answerCustomer(later().engine, item, assistancePorts(later().services)),
+    summariseHandover: (item) => summariseHandover(later().engine, item, assistancePorts(later().services)),
     sendWebhook: (item) => sendWebhook({ engine: later().engine, config, secrets, clock, sender }, item),
     sendPush: (item) => sendPush({ engine: later().engine, secrets, clock, sender: pushSender }, item),
   };

@@ -39,3 +39,26 @@ export function withoutForeignLinks(text: string, allowed: string): string {
 export function leaksPrompt(text: string, fence: string): boolean {
   return text.includes(fence);
 }
+
+const mailAddress = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
+const figure = /\d(?:[\d.,:'\s\u00a0\u202f/-]*\d)?/g;
+const listMark = /^\s*\d{1,2}[.)]\s/gm;
+
+/**
+ * The first figure or mail address that the known text does not have, in whatever way it is written there. A model that
+ * invents something invents these, and they are what does harm.
+ */
+export function unknownFigure(text: string, known: string): string | undefined {
+  const prose = text.replaceAll(listMark, '');
+  const addresses = prose.match(mailAddress) ?? [];
+  const unknown = addresses.find((address) => !known.toLowerCase().includes(address.toLowerCase()));
+  if (unknown !== undefined) return unknown;
+  const knownDigits = new Set([...known.matchAll(figure)].flatMap(([one]) => [digitsOf(one), ...one.split(/\D+/)]));
+  return [...prose.matchAll(figure)]
+    .map(([one]) => one)
+    .find((one) => !knownDigits.has(digitsOf(one)) && !one.split(/\D+/).every((part) => knownDigits.has(part)));
+}
+
+function digitsOf(figure: string): string {
+  return figure.replaceAll(/\D/g, '');
+}

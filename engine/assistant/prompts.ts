@@ -49,6 +49,33 @@ export function draftPrompt(
   };
 }
 
+/** The only reply, if a person should answer. */
+export const passOn = 'HANDOVER';
+
+/** An answer that goes to the customer as it is, from these sources only. */
+export function answerPrompt(
+  workspaceName: string,
+  messages: readonly MessageRecord[],
+  sources: readonly PromptSource[],
+  fence: string,
+): ChatPrompt {
+  return {
+    system: [
+      `You answer customers of ${JSON.stringify(workspaceName)} in its chat.`,
+      rulesOfData(fence),
+      'Use facts from the sources only. After each sentence that uses one, put its number in brackets, such as [1].',
+      `Reply with the one word ${passOn} if the sources do not answer the question, if you are not sure, if the customer wants ` +
+        'a person, complains or is upset, or if something must be looked up, decided, changed or promised.',
+      "Write in the language of the customer's last message: plain text, friendly, at most 120 words, without a greeting, a signature or links.",
+    ].join('\n'),
+    user: [
+      fenced('sources', fence, sources.map(sourceItem)),
+      fenced('conversation', fence, conversationItems(messages)),
+      "Answer the customer's last message.",
+    ].join('\n\n'),
+  };
+}
+
 export function summaryPrompt(messages: readonly MessageRecord[], language: string, fence: string): ChatPrompt {
   return {
     system: [
@@ -96,4 +123,13 @@ function conversationItems(messages: readonly MessageRecord[]): readonly object[
 
 function sourceItem({ title, headings, text }: PromptSource, index: number): object {
   return { number: index + 1, title, headings, text: firstChars(text, maxSourceChars) };
+}
+
+/** In English, as the rest of the prompt. A tag that names no language stays as it is. */
+export function languageName(locale: string): string {
+  try {
+    return new Intl.DisplayNames(['en'], { type: 'language' }).of(locale.replaceAll('_', '-')) ?? locale;
+  } catch {
+    return locale;
+  }
 }

@@ -144,10 +144,14 @@ function writeConversation(ctx: Context, before: ConversationRecord, changes: Co
   const isMoved = 'status' in changes && changes.status !== before.status;
   // That the customer left is no activity: goals and lists go by the time of the last one.
   const isActivity = Object.keys(changes).some((field) => field !== 'unreachable');
+  const changed = { ...before, ...changes };
+  const isTaken =
+    changed.assignedAgentId !== null || changed.handshake !== null || changed.departmentId !== before.departmentId;
   const after: ConversationRecord = {
     ...before,
     ...(isReassigned ? unrouted : {}),
     ...(isMoved ? { snoozedUntil: null } : {}),
+    ...(isTaken && before.assistant === 'answering' ? { assistant: 'handed_over' } : {}),
     ...changes,
     version: before.version + (isNewVersion ? 1 : 0),
     updatedAt: isActivity ? later(ctx.at, before.updatedAt) : before.updatedAt,

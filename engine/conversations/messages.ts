@@ -81,9 +81,10 @@ export interface MessageDraft {
 /** Writes a message and emits it to those who may see it. The conversation keeps its version (decisions 4.5). */
 export function appendMessage(
   ctx: Context,
-  conversation: ConversationRecord,
+  given: ConversationRecord,
   draft: MessageDraft,
 ): { message: MessageRecord; conversation: ConversationRecord } {
+  const conversation = draft.senderType === 'agent' ? withoutAssistant(ctx, given) : given;
   const createdAt = nextLineAt(ctx, conversation);
   const message: MessageRecord = {
     ...unsetMessage,
@@ -151,6 +152,13 @@ export function appendMessage(
     data: { message: messageView(message) },
   });
   return { message, conversation: next };
+}
+
+/** Where an agent writes, the assistant does not. */
+function withoutAssistant(ctx: Context, conversation: ConversationRecord): ConversationRecord {
+  return conversation.assistant === 'answering'
+    ? changeConversation(ctx, conversation, { assistant: 'handed_over' })
+    : conversation;
 }
 
 /** The preview of a mail replaces one that all of the visitor's tokens may see. */

@@ -125,6 +125,7 @@ function isWaiting(conversation: ConversationRecord): boolean {
     conversation.channel === 'chat' &&
     conversation.status === 'open' &&
     conversation.assignedAgentId === null &&
-    conversation.handshake === null
+    conversation.handshake === null &&
+    conversation.assistant !== 'answering'
   );
 }

@@ -20,6 +20,8 @@ export interface OutboxRules<Payload> {
   kept?(payload: Payload, state: 'sent' | 'failed'): unknown;
   /** For work that takes minutes: its own concurrency limit over all workspaces, so that mail never waits for it. */
   readonly maxUnderWay?: number;
+  /** Of these, what one workspace may have; by default all. */
+  readonly maxPerWorkspace?: number;
   /** User-supplied URLs (webhooks) get their own concurrency budget, so that a slow receiver cannot delay mail. */
   readonly isApart?: true;
 }

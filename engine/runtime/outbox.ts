@@ -385,9 +385,9 @@ function budgetsOf(kinds: OutboxJobs): Budget[] {
     ([, { maxUnderWay, isApart }]) => maxUnderWay !== undefined || isApart === true,
   );
   const budgets = own.map(
-    ([name, { maxUnderWay }]): Budget => ({
+    ([name, { maxUnderWay, maxPerWorkspace: ofOne }]): Budget => ({
       maxInAll: maxUnderWay ?? maxInAll,
-      maxPerWorkspace: maxUnderWay ?? maxPerWorkspace,
+      maxPerWorkspace: ofOne ?? maxUnderWay ?? maxPerWorkspace,
       kinds: [name],
       isOthers: false,
       isLong: maxUnderWay !== undefined,

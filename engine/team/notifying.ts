@@ -226,12 +226,19 @@ function noteUnseen(ctx: Context, notice: UnseenNotice): void {
     ctx.setDeadline(noticeMailDeadline, notice.agentId, Date.parse(notice.createdAt) + unseenMs);
 }
 
-/** The customer spoke last, and no one who may see it for the team has. */
-function isUnseen({ status, lastCustomerMessageAt, lastMessageAt, agentsReadUpTo }: ConversationRecord): boolean {
+/** The customer waits for a person, and no one who may see it for the team has looked. */
+function isUnseen({
+  status,
+  assistant,
+  waitingSince,
+  lastCustomerMessageAt,
+  agentsReadUpTo,
+}: ConversationRecord): boolean {
   return (
     (status === 'open' || status === 'pending') &&
+    assistant !== 'answering' &&
+    waitingSince !== null &&
     lastCustomerMessageAt !== null &&
-    lastCustomerMessageAt === lastMessageAt &&
     (agentsReadUpTo === null || agentsReadUpTo < lastCustomerMessageAt)
   );
 }

@@ -17,6 +17,7 @@ import {
   placesOf,
   setDroppedFor,
 } from '../../store/mail/mails.ts';
+import { handOver } from '../assistant/answering.ts';
 import { keepMailed } from '../conversations/attachments.ts';
 import { conversationKind } from '../conversations/conversation.ts';
 import { appendMessage } from '../conversations/messages.ts';
@@ -174,7 +175,7 @@ function keep(
   into: { conversation: ConversationRecord; customer: VisitorRecord; replyTo: string | null; sideOf?: string },
 ): void {
   const { conversation, customer, replyTo, sideOf } = into;
-  const { message } = appendMessage(ctx, conversation, {
+  const { message, conversation: written } = appendMessage(ctx, conversation, {
     senderType: 'visitor',
     senderId: customer.id,
     body: mail.body,
@@ -189,6 +190,7 @@ function keep(
     },
     isSide: sideOf !== undefined,
   });
+  handOver(ctx, written, 'mail');
   insertMail(ctx.db, {
     mailId,
     direction: 'in',

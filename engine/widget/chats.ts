@@ -5,6 +5,7 @@ import { findCurrentConversation, newestConversationsOfVisitor } from '../../sto
 import { findMessage, lastAgentIn, type MessageRecord } from '../../store/conversations/messages.ts';
 import type { CustomerConversation, MessageView } from '../../store/conversations/records.ts';
 import type { VisitorRecord } from '../../store/customers/visitors.ts';
+import { beginsWithAssistant, expectAnswer } from '../assistant/answering.ts';
 import { type AttachmentInput, filesOf } from '../conversations/attachments.ts';
 import {
   addConversation,
@@ -73,6 +74,7 @@ export const startChat = command(
         visitorId,
         contactId,
         departmentId: theWorkspace(ctx).settings.defaultDepartmentId,
+        assistant: beginsWithAssistant(ctx, { siteId, network: params.network }) ? 'answering' : null,
       }),
     );
     const conversation =
@@ -81,7 +83,8 @@ export const startChat = command(
         : noteCampaign(ctx, added, { campaignId: params.campaignId, visitorId: visitor.id });
     const { message, conversation: begun } = appendMessage(ctx, conversation, customerMessage(ctx, visitor, params));
     if (!visitor.isOnline) noteMoment(ctx, visitor.id);
-    return { conversation: ownView(ctx, routeChat(ctx, begun)), message: messageView(message) };
+    const answered = expectAnswer(ctx, begun, message);
+    return { conversation: ownView(ctx, routeChat(ctx, answered)), message: messageView(message) };
   },
 );
 
@@ -99,8 +102,9 @@ export const writeAsCustomer = command(
     seeVisitor(ctx, visitor);
     if (!visitor.isOnline) noteMoment(ctx, visitor.id);
     const reopened = reopenForCustomer(ctx, ctx.state(conversationKind, conversation.id) ?? conversation);
-    const { message } = appendMessage(ctx, reopened, customerMessage(ctx, visitor, params));
-    return messageView(message);
+    const written = appendMessage(ctx, reopened, customerMessage(ctx, visitor, params));
+    expectAnswer(ctx, written.conversation, written.message);
+    return messageView(written.message);
   },
 );
 

@@ -41,6 +41,7 @@ export interface SiteFields {
   readonly launcherSidePx?: number | undefined;
   readonly launcherBottomPx?: number | undefined;
   readonly hiddenOnPhones?: boolean | undefined;
+  readonly assistantTurns?: number | undefined;
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
@@ -73,6 +74,7 @@ export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
     launcherSidePx: fields.launcherSidePx ?? launcherPx,
     launcherBottomPx: fields.launcherBottomPx ?? launcherPx,
     hiddenOnPhones: fields.hiddenOnPhones ?? false,
+    assistantTurns: fields.assistantTurns ?? 0,
     businessHoursOverride: null,
     allowedOrigins: fields.allowedOrigins === undefined ? originsOf(domain) : requireOrigins(fields.allowedOrigins),
     lastSeenAt: null,
@@ -121,6 +123,7 @@ export const changeSite = command(
       launcherSidePx: changes.launcherSidePx ?? before.launcherSidePx,
       launcherBottomPx: changes.launcherBottomPx ?? before.launcherBottomPx,
       hiddenOnPhones: changes.hiddenOnPhones ?? before.hiddenOnPhones,
+      assistantTurns: changes.assistantTurns ?? before.assistantTurns,
       businessHoursOverride:
         changes.businessHoursOverride === undefined ? before.businessHoursOverride : changes.businessHoursOverride,
       allowedOrigins:

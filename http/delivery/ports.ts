@@ -36,6 +36,8 @@ export interface OutsideParts {
   readonly carrier: Carrier;
   readonly sendWebhook: OutsidePorts['sendWebhook'];
   readonly sendPush: OutsidePorts['sendPush'];
+  readonly answerCustomer: OutsidePorts['answerCustomer'];
+  readonly summariseHandover: OutsidePorts['summariseHandover'];
 }
 
 export function outsidePorts(parts: OutsideParts): OutsidePorts {
@@ -74,6 +76,8 @@ export function outsidePorts(parts: OutsideParts): OutsidePorts {
     },
     sendWebhook: parts.sendWebhook,
     sendPush: parts.sendPush,
+    answerCustomer: parts.answerCustomer,
+    summariseHandover: parts.summariseHandover,
     sendCode: (item) => sendCode(codePorts, item),
   };
 }

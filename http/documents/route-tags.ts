@@ -4,7 +4,8 @@ export const tagTexts: Readonly<Record<string, string>> = {
   'API keys': 'Keys for your own programs, limited to scopes.',
   Agents: 'The people who answer: invite them, set their permissions and availability.',
   'Audit log': 'Who changed what, and when.',
-  Assistant: 'A language model that drafts, summarises and rewrites for agents. It sends nothing by itself.',
+  Assistant:
+    'A language model that drafts, summarises and rewrites for agents, and answers the customers of sites that want it.',
   Auth: 'Register a workspace, sign in and out, accept an invitation, reset a password.',
   Billing: "A workspace's plan, add-ons and invoices.",
   'Business hours': 'Opening hours, by workspace, site and department.',

@@ -23,6 +23,7 @@ import { agentView, requireAgent, theRoster } from '../../engine/workspace/roste
 import { theWorkspace, workspaceView } from '../../engine/workspace/workspace.ts';
 import { findCommerce } from '../../store/customers/commerce.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { hasAssistant } from '../assistance-ports.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
 import {
@@ -39,7 +40,6 @@ import {
   Role,
   Url,
 } from '../schemas/shared.ts';
-import { hasAssistant } from './ai.ts';
 
 const GroupIds = Type.Array(Id, { maxItems: maxDepartments });
 const InvitedAgent = Type.Object({

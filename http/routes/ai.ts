@@ -1,24 +1,17 @@
-// The assistant: the language model of a workspace, and what it does for agents. Nothing that it writes is sent by itself.
+// The assistant: the language model of a workspace, and what it does for agents. Nothing that it writes for them is sent
+// by itself.
 
 import Type, { type Static } from 'typebox';
-import {
-  aiTokensPerDay,
-  aiUsage,
-  hasAiModel,
-  type OperatorsModel,
-  ownAiModel,
-  setAiModel,
-} from '../../engine/assistant/ai-model.ts';
-import { type AssistancePorts, draftAnswer, rewrite, summarise, tryModel } from '../../engine/assistant/assistance.ts';
+import { aiTokensPerDay, aiUsage, hasAiModel, ownAiModel, setAiModel } from '../../engine/assistant/ai-model.ts';
+import { draftAnswer, rewrite, summarise, tryModel } from '../../engine/assistant/assistance.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { requireAdmin } from '../../engine/workspace/access.ts';
-import { hasFeature } from '../../engine/workspace/entitlements.ts';
 import { aiRequestPage, findAiRequest } from '../../store/assistant/ai-requests.ts';
 import { isOnlyWorkspace } from '../../store/directory/directory.ts';
+import { assistancePorts, keyName, operatorsModelOf } from '../assistance-ports.ts';
 import { byCreated, pageOf } from '../pipeline/cursor.ts';
-import type { Config } from '../process/config.ts';
 import { type Route, route } from '../route.ts';
 import { AiModel, AiRequest, AiSource, ListedAiRequest } from '../schemas/records.ts';
 import { CursorQuery, Id, Locale, line, NextCursor, nullable, prose, Url } from '../schemas/shared.ts';
@@ -114,7 +107,7 @@ export const aiRoutes: readonly Route[] = [
     refusals: ['feature_locked'],
     async run({ workspaceId, caller }, services) {
       requireAdmin(viewOf(services, workspaceId, caller));
-      const { id, text } = await tryModel(services.engine, { workspaceId, caller }, portsOf(services));
+      const { id, text } = await tryModel(services.engine, { workspaceId, caller }, assistancePorts(services));
       return { id, text };
     },
   }),
@@ -172,7 +165,7 @@ export const aiRoutes: readonly Route[] = [
     refusals: [...refusals, 'channel_not_assigned'],
     httpOnly: true,
     async send({ workspaceId, caller, body, headers }, services) {
-      const ports = portsOf(services);
+      const ports = assistancePorts(services);
       const draft = (more: { onText?: (text: string) => void; signal?: AbortSignal }) =>
         draftAnswer(services.engine, { workspaceId, caller, ...body, ...more }, ports);
       if (/\btext\/event-stream\b/i.test(headers['accept'] ?? '')) return streamedEvents(draft);
@@ -196,7 +189,11 @@ export const aiRoutes: readonly Route[] = [
     reply: { status: 200, schema: Written },
     refusals: [...refusals, 'channel_not_assigned'],
     async run({ workspaceId, caller, body }, services) {
-      const { id, text, isCut } = await summarise(services.engine, { workspaceId, caller, ...body }, portsOf(services));
+      const { id, text, isCut } = await summarise(
+        services.engine,
+        { workspaceId, caller, ...body },
+        assistancePorts(services),
+      );
       return { id, text, isCut };
     },
   }),
@@ -219,7 +216,7 @@ export const aiRoutes: readonly Route[] = [
     async run({ workspaceId, caller, body }, services) {
       const { language, ...rest } = body;
       const asking = { workspaceId, caller, ...rest, language };
-      const { id, text, isCut } = await rewrite(services.engine, asking, portsOf(services));
+      const { id, text, isCut } = await rewrite(services.engine, asking, assistancePorts(services));
       return { id, text, isCut };
     },
   }),
@@ -227,32 +224,6 @@ export const aiRoutes: readonly Route[] = [
 
 function viewOf({ engine }: Services, workspaceId: string, caller: Caller): View {
   return (engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
-}
-
-/** Whether there is a model, and the plan includes it. */
-export function hasAssistant(view: View, config: Config): boolean {
-  return hasAiModel(view, operatorsModelOf(config)) && (config.billing.provider === 'local' || hasFeature(view, 'ai'));
-}
-
-/** The purpose under which the key of a workspace's model is sealed. */
-const keyName = (workspaceId: string): string => `${workspaceId}:ai-model`;
-
-function operatorsModelOf({ ai, ceilings }: Config): OperatorsModel {
-  const endpoint = ai.model && { url: ai.model.url, model: ai.model.name, key: ai.model.key, mayBePrivate: true };
-  return { isChosen: ai.isChosen, endpoint, tokensPerDay: ceilings.aiTokensPerDay };
-}
-
-function portsOf(services: Services): AssistancePorts {
-  const { embedder, retriever, chatModel, ids, config, billing, secrets } = services;
-  return {
-    embedder,
-    retriever,
-    chatModel,
-    ids,
-    operatorsModel: operatorsModelOf(config),
-    isAiSold: billing !== undefined,
-    openAiKey: (workspaceId, sealed) => secrets.open(sealed, keyName(workspaceId)),
-  };
 }
 
 function shownTo(view: View, { config }: Services): Static<typeof AiModel> {

@@ -48,6 +48,15 @@ const widgetLook = {
   hiddenOnPhones: Type.Optional(
     Type.Boolean({ description: 'Whether phones have no button; a page can still open the widget by its script.' }),
   ),
+  assistantTurns: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 20,
+      description:
+        'How many answers the assistant gives in a chat by itself before an agent takes over; 0 turns it off. ' +
+        'It needs a language model, and answers from the knowledge base only.',
+    }),
+  ),
 };
 const LauncherPosition = Type.Enum(['right', 'left']);
 const AllowedOrigins = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
@@ -151,6 +160,7 @@ export const siteRoutes = [
         launcherSidePx,
         launcherBottomPx,
         hiddenOnPhones,
+        assistantTurns,
         businessHoursOverride,
         allowedOrigins,
       } = body;
@@ -168,6 +178,7 @@ export const siteRoutes = [
         launcherSidePx,
         launcherBottomPx,
         hiddenOnPhones,
+        assistantTurns,
         businessHoursOverride,
         allowedOrigins,
       };

@@ -162,9 +162,11 @@ export const AiSource = Type.Object({
 });
 export const ListedAiRequest = Type.Object({
   id: Id,
-  kind: Type.Enum(['draft', 'summary', 'rewrite', 'test']),
+  kind: Type.Enum(['draft', 'summary', 'rewrite', 'test', 'answer'], {
+    description: '`answer`: given to a customer by the assistant itself.',
+  }),
   conversationId: nullable(Id),
-  agentId: Id,
+  agentId: nullable(Type.String({ format: 'uuid', description: 'Null if the assistant asked by itself.' })),
   model: Type.String(),
   sources: Type.Array(AiSource),
   problem: nullable(Type.String({ description: 'Why there was no usable answer.' })),

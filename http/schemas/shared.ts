@@ -336,6 +336,9 @@ export const Site = Type.Object({
   launcherSidePx: Type.Integer(),
   launcherBottomPx: Type.Integer(),
   hiddenOnPhones: Type.Boolean(),
+  assistantTurns: Type.Integer({
+    description: 'Answers that the assistant gives in a chat by itself before an agent takes over; 0: none.',
+  }),
   businessHoursOverride: nullable(WeeklyHours),
   allowedOrigins: Type.Array(Type.String()),
   lastSeenAt: nullable(Time),

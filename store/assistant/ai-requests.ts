@@ -4,7 +4,7 @@ import { below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
 
-export type AiRequestKind = 'draft' | 'summary' | 'rewrite' | 'test';
+export type AiRequestKind = 'draft' | 'summary' | 'rewrite' | 'test' | 'answer';
 
 /** A place in the knowledge base that an answer may use. */
 export interface AiSource {
@@ -17,7 +17,8 @@ export interface AiRequestRecord {
   readonly id: string;
   readonly kind: AiRequestKind;
   readonly conversationId: string | null;
-  readonly agentId: string;
+  /** Null if the assistant answered by itself. */
+  readonly agentId: string | null;
   readonly model: string;
   /** Everything that the model was given. */
   readonly prompt: { readonly system: string; readonly user: string };

@@ -133,7 +133,7 @@ export function findLongestWaitingChat(db: Database, takers: readonly Takers[]):
 
 type Waiting = Pick<ConversationRecord, 'createdAt' | 'id'>;
 /** As the indexes of waiting chats express it. */
-const isWaiting = `channel = 'chat' AND status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL`;
+const isWaiting = `channel = 'chat' AND status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL AND assistant IS NOT 'answering'`;
 
 /** Open chats per agent, without agents who have none. */
 export function openChatsByAgent(db: Database): Map<string, number> {

@@ -34,6 +34,15 @@ export function lastAgentIn(db: Database, conversationId: string): string | unde
 }
 
 /** The agents who wrote in the conversation. */
+/** Answers and others that the assistant wrote. */
+export function countAiMessages(db: Database, conversationId: string): number {
+  return (
+    db.get<{ count: number }>(`SELECT count(*) AS count FROM message WHERE conversationId = ? AND senderType = 'ai'`, [
+      conversationId,
+    ])?.count ?? 0
+  );
+}
+
 export function authorsIn(
   db: Database,
   { conversationId, limit }: { conversationId: string; limit: number },
@@ -104,7 +113,7 @@ export function unseenAnswers(
 ): MessageRecord[] {
   return db
     .all<Row>(
-      `SELECT * FROM message WHERE conversationId = ? AND createdAt > ? AND senderType = 'agent' AND readAt IS NULL AND deliveryStatus IS NULL ORDER BY createdAt LIMIT ?`,
+      `SELECT * FROM message WHERE conversationId = ? AND createdAt > ? AND senderType IN ('agent', 'ai') AND readAt IS NULL AND deliveryStatus IS NULL ORDER BY createdAt LIMIT ?`,
       [page.conversationId, page.after, page.limit],
     )
     .map(fromRow);

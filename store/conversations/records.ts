@@ -46,6 +46,13 @@ export const ConversationView = Type.Object({
       'For a chat: its visitor has had no page open for some minutes (`unseenMailMinutes`) and gave no address, ' +
       'so an answer reaches no one.',
   }),
+  assistant: nullable(
+    Type.Enum(['answering', 'handed_over'], {
+      description:
+        'For a chat of a site whose assistant answers by itself: whether it still does. Null for all others. ' +
+        'One that it answers waits for no agent, and is handed over as soon as an agent takes it or writes.',
+    }),
+  ),
   preview: nullable(Type.String()),
   lastMessageAt: nullable(Time),
   lastSenderType: nullable(
@@ -109,7 +116,7 @@ export const CustomerConversation = Type.Pick(ConversationView, [
 export type CustomerConversation = RecordOf<typeof CustomerConversation>;
 
 export const SenderType = Type.Enum(['visitor', 'agent', 'ai', 'system'], {
-  description: '`ai` is planned; no such messages exist yet.',
+  description: '`ai`: the assistant, on a site where it answers by itself.',
 });
 export type SenderType = Static<typeof SenderType>;
 

@@ -64,6 +64,7 @@ import { mailboxes } from './workspace/0062-mailboxes.ts';
 import { queueByActivity } from './workspace/0063-queue-by-activity.ts';
 import { helpCentre } from './workspace/0064-help-centre.ts';
 import { assistant } from './workspace/0065-assistant.ts';
+import { answersByItself } from './workspace/0066-answers-by-itself.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -135,4 +136,5 @@ export const workspaceMigrations: readonly Migration[] = [
   queueByActivity,
   helpCentre,
   assistant,
+  answersByItself,
 ];

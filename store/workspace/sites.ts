@@ -26,6 +26,8 @@ export interface SiteRecord {
   readonly launcherBottomPx: number;
   /** On phones only the page itself opens the widget. */
   readonly hiddenOnPhones: boolean;
+  /** Answers that the assistant gives in a chat by itself before an agent takes over; 0 is none. */
+  readonly assistantTurns: number;
   readonly businessHoursOverride: WeeklyHours | null;
   readonly allowedOrigins: readonly string[];
   /** When and on which host a page last showed the widget. */
@@ -65,8 +67,8 @@ function toRow(site: SiteRecord): Row {
 
 export function insertSite(db: Database, site: SiteRecord): void {
   db.run(
-    `INSERT INTO site (id, version, name, domain, embedId, primaryColor, launcherPosition, welcomeMessage, onlineMessage, awayMessage, closedMessage, theme, logoUrl, launcherSidePx, launcherBottomPx, hiddenOnPhones, businessHoursOverride, allowedOrigins, lastSeenAt, lastSeenHost, refusedHosts, createdAt)
-     VALUES (@id, @version, @name, @domain, @embedId, @primaryColor, @launcherPosition, @welcomeMessage, @onlineMessage, @awayMessage, @closedMessage, @theme, @logoUrl, @launcherSidePx, @launcherBottomPx, @hiddenOnPhones, @businessHoursOverride, @allowedOrigins, @lastSeenAt, @lastSeenHost, @refusedHosts, @createdAt)`,
+    `INSERT INTO site (id, version, name, domain, embedId, primaryColor, launcherPosition, welcomeMessage, onlineMessage, awayMessage, closedMessage, theme, logoUrl, launcherSidePx, launcherBottomPx, hiddenOnPhones, assistantTurns, businessHoursOverride, allowedOrigins, lastSeenAt, lastSeenHost, refusedHosts, createdAt)
+     VALUES (@id, @version, @name, @domain, @embedId, @primaryColor, @launcherPosition, @welcomeMessage, @onlineMessage, @awayMessage, @closedMessage, @theme, @logoUrl, @launcherSidePx, @launcherBottomPx, @hiddenOnPhones, @assistantTurns, @businessHoursOverride, @allowedOrigins, @lastSeenAt, @lastSeenHost, @refusedHosts, @createdAt)`,
     { ...toRow(site) },
   );
 }
@@ -74,7 +76,7 @@ export function insertSite(db: Database, site: SiteRecord): void {
 export function updateSite(db: Database, site: SiteRecord): void {
   db.run(
     `UPDATE site SET version = @version, name = @name, domain = @domain, primaryColor = @primaryColor, launcherPosition = @launcherPosition,
-       welcomeMessage = @welcomeMessage, onlineMessage = @onlineMessage, awayMessage = @awayMessage, closedMessage = @closedMessage, theme = @theme, logoUrl = @logoUrl, launcherSidePx = @launcherSidePx, launcherBottomPx = @launcherBottomPx, hiddenOnPhones = @hiddenOnPhones, businessHoursOverride = @businessHoursOverride, allowedOrigins = @allowedOrigins, lastSeenAt = @lastSeenAt, lastSeenHost = @lastSeenHost, refusedHosts = @refusedHosts WHERE id = @id`,
+       welcomeMessage = @welcomeMessage, onlineMessage = @onlineMessage, awayMessage = @awayMessage, closedMessage = @closedMessage, theme = @theme, logoUrl = @logoUrl, launcherSidePx = @launcherSidePx, launcherBottomPx = @launcherBottomPx, hiddenOnPhones = @hiddenOnPhones, assistantTurns = @assistantTurns, businessHoursOverride = @businessHoursOverride, allowedOrigins = @allowedOrigins, lastSeenAt = @lastSeenAt, lastSeenHost = @lastSeenHost, refusedHosts = @refusedHosts WHERE id = @id`,
     { ...toRow(site) },
   );
 }

@@ -587,6 +587,7 @@ t.test('business hours over HTTP', async (t) => {
         launcherSidePx: 20,
         launcherBottomPx: 20,
         hiddenOnPhones: false,
+        assistantTurns: 0,
         businessHoursOverride: null,
         allowedOrigins: [],
         lastSeenAt: null,

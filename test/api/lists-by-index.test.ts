@@ -161,6 +161,7 @@ function aConversation(random: Random, number: number): ConversationRecord {
     customerReadUpTo: null,
     mailPreview: null,
     unreachable: false,
+    assistant: null,
     createdAt: timeOf(random.below(20)),
     updatedAt: timeOf(0),
   };

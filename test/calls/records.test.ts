@@ -56,6 +56,7 @@ t.test('a call is read as it was written, and shown with its conversation', asyn
   const conversation = {
     ...unsetConversation,
     unreachable: false,
+    assistant: null,
     id: conversationId,
     version: 3,
     channel: 'call',

@@ -24,6 +24,7 @@ const id = '00000000-0000-4000-8000-000000000001';
 const bare: ConversationRecord = {
   ...unsetConversation,
   unreachable: false,
+  assistant: null,
   id,
   version: 1,
   channel: 'ticket',

@@ -232,6 +232,7 @@ function fill(
       customerReadUpTo: null,
       mailPreview: null,
       unreachable: false,
+      assistant: null,
       // Some at the same moment, to test the order of equal ones.
       createdAt: at(index),
       updatedAt: at(index - (index % 3)),

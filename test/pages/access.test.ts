@@ -72,6 +72,7 @@ const conversations: readonly ConversationRecord[] = (['open', 'pending', 'solve
     customerReadUpTo: null,
     mailPreview: null,
     unreachable: false,
+    assistant: null,
     createdAt: at(index),
     updatedAt: at(index),
   }));

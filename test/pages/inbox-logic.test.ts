@@ -33,6 +33,7 @@ function conversation(fields: Partial<Conversation> = {}): Conversation {
     rating: null,
     ratingComment: null,
     unreachable: false,
+    assistant: null,
     preview: null,
     lastMessageAt: null,
     lastSenderType: null,

@@ -276,6 +276,7 @@ t.test(
       rating: null,
       ratingComment: null,
       unreachable: false,
+      assistant: null,
       preview: null,
       lastMessageAt: null,
       lastSenderType: null,

@@ -153,6 +153,7 @@ const conversation = (changes: Partial<Conversation> = {}): Conversation => ({
   rating: null,
   ratingComment: null,
   unreachable: false,
+  assistant: null,
   preview: null,
   lastMessageAt: null,
   lastSenderType: null,

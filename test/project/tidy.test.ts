@@ -111,7 +111,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'request status-text limits/ process/ schemas/ signed/ widget/',
     'browser/ delivery/ exports/ knowledge-parts pages/ reply-times visitor-places',
     'packaging/ services',
-    'outside-parts route',
+    'assistance-ports outside-parts route',
     'secrets/',
     'pipeline/',
     'sockets/ webhooks/',

@@ -28,6 +28,7 @@ export class ChatServer {
   hold: Promise<void> = Promise.resolve();
   #abandoned = 0;
   #wake: (() => void)[] = [];
+  #askedWake: (() => void)[] = [];
   answer: (request: ChatRequest) => ChatBehaviour = () => 'Hello!';
 
   private constructor(port: number) {
@@ -52,6 +53,11 @@ export class ChatServer {
     this.#abandoned -= 1;
   }
 
+  /** Resolves once it has had this many requests. */
+  async isAsked(times: number): Promise<void> {
+    while (this.requests.length < times) await new Promise<void>((resolve) => this.#askedWake.push(resolve));
+  }
+
   async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('close', () => {
       if (response.writableEnded) return;
@@ -71,6 +77,7 @@ export class ChatServer {
       body: body as unknown as Record<string, unknown>,
     };
     this.requests.push(asked);
+    for (const wake of this.#askedWake.splice(0)) wake();
     await this.hold;
     const behaviour = this.answer(asked);
     if (behaviour === 'hang') return;

@@ -57,6 +57,7 @@ const say = command('test.say', (ctx, said: Said): string => {
     customerReadUpTo: null,
     mailPreview: null,
     unreachable: false,
+    assistant: null,
     createdAt: ctx.at,
     updatedAt: ctx.at,
     ...given,

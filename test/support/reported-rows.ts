@@ -88,6 +88,7 @@ export function fillGoals(db: Database, random: Random, count: number): Completi
     launcherSidePx: 20,
     launcherBottomPx: 20,
     hiddenOnPhones: false,
+    assistantTurns: 0,
     businessHoursOverride: null,
     allowedOrigins: [],
     lastSeenAt: null,
@@ -198,6 +199,7 @@ export function addConversation(
     customerReadUpTo: null,
     mailPreview: null,
     unreachable: false,
+    assistant: null,
     createdAt,
     updatedAt: createdAt,
   };

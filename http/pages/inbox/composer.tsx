@@ -71,6 +71,9 @@ export function Composer({
       {conversation.unreachable && !isNote && closed === undefined && (
         <Banner>The customer has left without an email address, so your answer waits until they come back.</Banner>
       )}
+      {conversation.assistant === 'answering' && conversation.status === 'open' && (
+        <Banner>The assistant is answering here. It stops as soon as you write or take the conversation.</Banner>
+      )}
       {!isNote && closed === undefined && composer.text.trim() === '' && (
         <SuggestedAnswers
           conversation={conversation}

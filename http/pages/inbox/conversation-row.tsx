@@ -94,12 +94,13 @@ export function ConversationRow({
 }
 
 function marksOf(conversation: Conversation, unread: boolean): Mark[] {
-  const { agentsReadUpTo, channel, firstResponseAt, handshake, snoozedUntil, status, tags } = conversation;
+  const { agentsReadUpTo, assistant, channel, firstResponseAt, handshake, snoozedUntil, status, tags } = conversation;
   const marks: Mark[] = [];
   const isWaiting = waitsForAnyone(conversation) && channel !== 'call';
   const isFresh = unread && agentsReadUpTo === null && (status === 'open' || status === 'pending');
   const waited = waitOf(conversation);
-  if ((isWaiting || isFresh) && firstResponseAt === null) {
+  if (assistant === 'answering' && status === 'open') marks.push({ text: 'Assistant' });
+  else if ((isWaiting || isFresh) && firstResponseAt === null) {
     marks.push({ text: 'New', kind: 'accent' });
     if (waited !== undefined) marks.push({ text: waited });
   } else if (isWaiting || waited !== undefined) marks.push({ text: waited ?? 'Waiting', kind: 'accent' });

@@ -48,7 +48,7 @@ export function senderName(message: Message, conversation: Conversation): string
   if (message.senderType === 'visitor' && message.mail !== null && message.senderId !== conversation.visitorId)
     return message.mail.from.name ?? message.mail.from.address;
   if (message.senderType === 'visitor') return customerName(conversation);
-  return message.senderType === 'ai' ? 'AI' : agentName(message.senderId);
+  return message.senderType === 'ai' ? 'Assistant' : agentName(message.senderId);
 }
 
 function Said({

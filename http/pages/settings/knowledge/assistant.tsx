@@ -28,7 +28,7 @@ export function AssistantSettings(): JSX.Element {
       <Part
         id="assistant"
         title="Assistant"
-        intro="A language model drafts answers from your knowledge base, summarises and rewrites. It never sends anything by itself. What it is asked, with the customer’s messages, goes to the server below."
+        intro="A language model drafts answers from your knowledge base, summarises and rewrites. It sends nothing by itself, unless you let it answer the customers of a site, in that site’s settings. What it is asked, with the customer’s messages, goes to the server below."
       >
         {model.value === undefined ? (
           <Reading failure={model.failure} retry={model.reload} />

@@ -6,6 +6,7 @@ import { Banner } from '../../design/feedback.tsx';
 import { Checkbox, Field, SelectField, TextArea, TextField } from '../../design/field.tsx';
 import type { VersionedForm } from '../../design/versioned.tsx';
 import { PictureField } from '../../picture-field.tsx';
+import { me } from '../../session.ts';
 import { placeAmongFilled } from '../filled-rows.ts';
 import { OwnHours } from '../own-hours.tsx';
 import { isHex, normalHex, warningsOf } from './colour.ts';
@@ -176,6 +177,36 @@ export function AnswerFields({ form }: Fields): JSX.Element {
           hint={hint}
         />
       ))}
+    </>
+  );
+}
+
+export function AssistantFields({ form }: Fields): JSX.Element {
+  const hasModel = me.value?.providers.assistant === true;
+  return (
+    <>
+      <p class="soft">
+        The assistant can answer customers of this site by itself, at any hour, from your knowledge base only. It names
+        its sources, says that it is automatic, and hands over to your team when it is asked to or is not sure.
+      </p>
+      {!hasModel && (
+        <Banner>
+          It needs a language model first. <a href="/settings/knowledge?tab=assistant">Set one up</a>
+        </Banner>
+      )}
+      <TextField
+        label="Answers before your team takes over"
+        type="number"
+        inputMode="numeric"
+        required
+        min={0}
+        max={20}
+        step={1}
+        value={form.values.assistantTurns}
+        onValue={(value) => form.set('assistantTurns', value)}
+        error={form.errorOf('assistantTurns')}
+        hint="In one chat. 0 turns it off."
+      />
     </>
   );
 }

@@ -21,7 +21,7 @@ import { SaveLine } from '../save-line.tsx';
 import { Section } from '../section.tsx';
 import { weekInWords } from '../workspace/week.ts';
 import { normalHex } from './colour.ts';
-import { AddressFields, AnswerFields, HoursFields, LookFields, PlaceFields } from './site-fields.tsx';
+import { AddressFields, AnswerFields, AssistantFields, HoursFields, LookFields, PlaceFields } from './site-fields.tsx';
 import type { SiteValues } from './site-values.ts';
 import { WidgetPreview } from './widget-preview.tsx';
 
@@ -39,6 +39,7 @@ const labels: Readonly<Record<keyof SiteValues, string>> = {
   launcherSidePx: 'The distance from the side',
   launcherBottomPx: 'The distance from the bottom',
   hiddenOnPhones: 'Whether phones have the button',
+  assistantTurns: 'The number of automatic answers',
   allowedOrigins: 'The allowed pages',
   businessHoursOverride: 'The separate hours',
 };
@@ -68,6 +69,7 @@ function valuesOf({
   launcherSidePx,
   launcherBottomPx,
   hiddenOnPhones,
+  assistantTurns,
   allowedOrigins,
   businessHoursOverride,
 }: Site): SiteValues {
@@ -85,6 +87,7 @@ function valuesOf({
     launcherSidePx: String(launcherSidePx),
     launcherBottomPx: String(launcherBottomPx),
     hiddenOnPhones,
+    assistantTurns: String(assistantTurns),
     allowedOrigins,
     businessHoursOverride,
   };
@@ -153,6 +156,10 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
           <h2 id="site-words">When you answer</h2>
           <AnswerFields form={form} />
         </section>
+        <section class="card" aria-labelledby="site-assistant">
+          <h2 id="site-assistant">Assistant</h2>
+          <AssistantFields form={form} />
+        </section>
         <section class="card" aria-labelledby="site-addresses">
           <h2 id="site-addresses">Allowed pages</h2>
           <AddressFields form={form} />
@@ -175,6 +182,7 @@ function bodyOf(values: SiteValues): object {
     primaryColor: normalHex(values.primaryColor),
     launcherSidePx: Number(values.launcherSidePx),
     launcherBottomPx: Number(values.launcherBottomPx),
+    assistantTurns: Number(values.assistantTurns),
     allowedOrigins: filled(values.allowedOrigins),
   };
 }

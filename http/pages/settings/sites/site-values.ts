@@ -17,6 +17,8 @@ export interface SiteValues {
   readonly launcherSidePx: string;
   readonly launcherBottomPx: string;
   readonly hiddenOnPhones: boolean;
+  /** As typed. */
+  readonly assistantTurns: string;
   readonly allowedOrigins: readonly string[];
   readonly businessHoursOverride: Site['businessHoursOverride'];
 }
