@@ -180,6 +180,7 @@ const younger: readonly string[] = [
   'snoozedUntil',
   'mailPreview',
   'unreachable',
+  'assistant',
 ];
 
 function insert(db: Database, conversation: ConversationRecord): void {
