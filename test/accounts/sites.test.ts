@@ -32,6 +32,7 @@ t.test('sites', async (t) => {
       launcherSidePx: 20,
       launcherBottomPx: 20,
       hiddenOnPhones: false,
+      assistantTurns: 0,
       businessHoursOverride: null,
       allowedOrigins: ['example.com', 'www.example.com'],
       createdAt: body.createdAt,
