@@ -104,7 +104,11 @@ export function createLiveFiles(options: {
 
   return {
     pageFiles: { document, file, serviceWorker: () => current.pages.serviceWorker() },
-    widgetFiles: { install: () => current.widget.install(), app: () => current.widget.app() },
+    widgetFiles: {
+      install: () => current.widget.install(),
+      app: () => current.widget.app(),
+      articles: () => current.widget.articles(),
+    },
     close() {
       for (const watcher of watchers) watcher.close();
       clearTimeout(timer);

@@ -46,6 +46,7 @@ import { visitorRoutes } from './routes/visitors.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { widgetRoutes } from './routes/widget.ts';
 import { widgetFileRoutes } from './routes/widget-files.ts';
+import { widgetHelpRoutes } from './routes/widget-help.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
 export const apiRoutes: readonly Route[] = [
@@ -76,6 +77,7 @@ export const apiRoutes: readonly Route[] = [
   ...uploadRoutes,
   ...storageRoutes,
   ...widgetRoutes,
+  ...widgetHelpRoutes,
   ...visitorRoutes,
   ...campaignRoutes,
   ...contactRoutes,

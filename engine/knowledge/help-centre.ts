@@ -9,6 +9,7 @@ import {
   findKbArticle,
   forgetFruitlessSearches,
   fruitlessSearches,
+  hasPublishedKbArticle,
   type KbArticleRecord,
   type ListedArticle,
   publishedKbArticles,
@@ -22,6 +23,7 @@ import { firstChars } from '../text.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 import { nothingWithoutModel, type RetrievalPorts, retrieve } from './retrieval.ts';
+import { isHelpCentreOpen } from './settings.ts';
 
 /** Kept of what was searched in vain: the newest of so many, and so much of each. */
 const maxFruitless = 500;
@@ -34,9 +36,45 @@ export function languageOf(view: Pick<View, 'state'>, { language }: Pick<KbArtic
   return language ?? theWorkspace(view).locale;
 }
 
+/** The languages that there are articles in. */
+export function languagesOf(view: Pick<View, 'state'>, articles: readonly ListedArticle[]): string[] {
+  return [...new Set(articles.map((article) => languageOf(view, article)))].sort();
+}
+
+export function inLanguage(
+  view: Pick<View, 'state'>,
+  articles: readonly ListedArticle[],
+  language: string,
+): ListedArticle[] {
+  return articles.filter((article) => languageOf(view, article) === language);
+}
+
+/** The first wanted one that there are articles in, or else the workspace's, or else any of theirs. */
+export function languageFor(
+  view: Pick<View, 'state'>,
+  articles: readonly ListedArticle[],
+  wanted: readonly string[],
+): string {
+  const known = languagesOf(view, articles);
+  for (const one of wanted) {
+    const match =
+      known.find((language) => alike(language, one)) ?? known.find((language) => alike(mainOf(language), mainOf(one)));
+    if (match !== undefined) return match;
+  }
+  const own = theWorkspace(view).locale;
+  return known.includes(own) ? own : (known[0] ?? own);
+}
+
+const alike = (one: string, other: string): boolean => one !== '' && one.toLowerCase() === other.toLowerCase();
+const mainOf = (language: string): string => language.split(/[-_]/)[0] ?? '';
+
 /** By title. */
 export function publishedArticles(view: Pick<View, 'db'>): ListedArticle[] {
   return publishedKbArticles(view.db);
+}
+
+export function hasArticles(view: Pick<View, 'db' | 'state'>): boolean {
+  return isHelpCentreOpen(view) && hasPublishedKbArticle(view.db);
 }
 
 /** Published or not, for a preview. */

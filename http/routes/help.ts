@@ -5,8 +5,10 @@ import { refuse } from '../../engine/errors.ts';
 import {
   countVote,
   findArticle,
+  inLanguage,
+  languageFor,
   languageOf,
-  noteFruitlessSearch,
+  languagesOf,
   publishedArticle,
   publishedArticles,
   searchArticles,
@@ -14,7 +16,6 @@ import {
 import { isHelpCentreOpen, pathOf } from '../../engine/knowledge/settings.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { firstWords } from '../../engine/text.ts';
 import { listSites } from '../../engine/workspace/sites.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import type { ListedArticle } from '../../store/knowledge/articles.ts';
@@ -30,6 +31,7 @@ import {
 import type { RawReply } from '../request.ts';
 import { type Route, route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { acceptedLanguages, excerptOf, noteFruitless } from './help-search.ts';
 
 const tag = 'Help centre';
 const access = { kind: 'public' } as const;
@@ -63,8 +65,11 @@ export const helpRoutes: readonly Route[] = [
     refusals: [],
     async send({ params, query, headers }, services): Promise<RawReply> {
       const open = await opened(params.subdomain, services);
-      const page = pageIn(open, languageFor(open, query.lang, headers['accept-language']));
-      const collections = Map.groupBy(inLanguage(open, page.language), ({ collection }) => collection);
+      const page = pageIn(open, languageIn(open, query.lang, headers['accept-language']));
+      const collections = Map.groupBy(
+        inLanguage(open.view, open.articles, page.language),
+        ({ collection }) => collection,
+      );
       return durably(
         open,
         services,
@@ -95,8 +100,8 @@ export const helpRoutes: readonly Route[] = [
     refusals: [],
     async send(input, services): Promise<RawReply> {
       const { open, page, found, words } = await search(input, services);
-      if (found.length === 0) await note(words, open, services);
-      const links = found.map((article) => ({ ...linkTo(open.centre, article), excerpt: excerptOf(article.excerpt) }));
+      if (found.length === 0) await noteFruitless(open.workspaceId, words, services);
+      const links = found.map((article) => ({ ...linkTo(open.centre, article), excerpt: excerptOf(article) }));
       return durably(open, services, resultsPage({ ...page, sought: words, links }));
     },
   }),
@@ -171,7 +176,7 @@ export const helpRoutes: readonly Route[] = [
         return durably(
           open,
           services,
-          missingArticlePage(pageIn(open, languageFor(open, query.lang, headers['accept-language']))),
+          missingArticlePage(pageIn(open, languageIn(open, query.lang, headers['accept-language']))),
         );
       const { article, all } = found;
       const { href } = linkTo(centre, article);
@@ -264,9 +269,9 @@ interface SearchInput {
 
 async function search({ params, query, headers }: SearchInput, services: Services) {
   const open = await opened(params.subdomain, services);
-  const page = pageIn(open, languageFor(open, query.lang, headers['accept-language']));
+  const page = pageIn(open, languageIn(open, query.lang, headers['accept-language']));
   const words = query.q ?? '';
-  const articles = inLanguage(open, page.language);
+  const articles = inLanguage(open.view, open.articles, page.language);
   const { workspaceId } = open;
   return {
     open,
@@ -274,15 +279,6 @@ async function search({ params, query, headers }: SearchInput, services: Service
     words,
     found: await searchArticles(services.engine, { workspaceId, words, articles }, services),
   };
-}
-
-/** A search is answered, too, when this cannot be noted, as on a full disk. */
-async function note(words: string, { workspaceId }: OpenHelp, { engine, log }: Services): Promise<void> {
-  try {
-    await engine.execute(noteFruitlessSearch, { workspaceId, caller: systemCaller, params: { words } });
-  } catch (error) {
-    log.warn({ workspaceId, err: error }, 'a search of the help centre could not be noted');
-  }
 }
 
 interface OpenHelp {
@@ -330,48 +326,16 @@ function linkTo({ path }: HelpCentre, article: Pick<ListedArticle, 'slug' | 'lan
   return { title: article.title, href: `${path}/${pathOf(article)}` };
 }
 
-function inLanguage({ view, articles }: OpenHelp, language: string): ListedArticle[] {
-  return articles.filter((article) => languageOf(view, article) === language);
-}
-
 function pageIn(open: OpenHelp, language: string): HelpPage {
   const { centre } = open;
-  const languages = languagesOf(open).map((one) => ({
+  const languages = languagesOf(open.view, open.articles).map((one) => ({
     language: one,
     href: `${centre.path}?lang=${encodeURIComponent(one)}`,
   }));
   return { centre, language, languages };
 }
 
-function languagesOf({ view, articles }: OpenHelp): string[] {
-  return [...new Set(articles.map((article) => languageOf(view, article)))].sort();
-}
-
-/** The one asked for, or else the first of the browser's that there are articles in, or else the workspace's. */
-function languageFor(open: OpenHelp, asked: string | undefined, accepted = ''): string {
-  const known = languagesOf(open);
-  const wanted = [
-    asked ?? '',
-    ...accepted
-      .split(',')
-      .slice(0, 20)
-      .map((part) => part.split(';')[0]?.trim() ?? ''),
-  ];
-  for (const one of wanted) {
-    const match =
-      known.find((language) => alike(language, one)) ?? known.find((language) => alike(mainOf(language), mainOf(one)));
-    if (match !== undefined) return match;
-  }
-  const own = theWorkspace(open.view).locale;
-  return known.includes(own) ? own : (known[0] ?? own);
-}
-
-const alike = (one: string, other: string): boolean => one !== '' && one.toLowerCase() === other.toLowerCase();
-const mainOf = (language: string): string => language.split(/[-_]/)[0] ?? '';
-
-const excerptChars = 200;
-
-/** Without the addresses of links. */
-function excerptOf(found: string): string {
-  return firstWords(found.replace(/ ?<[a-z]+:[^<>\s]*>/gi, ''), excerptChars);
+/** The one asked for, or else the browser's. */
+function languageIn({ view, articles }: OpenHelp, asked: string | undefined, accepted = ''): string {
+  return languageFor(view, articles, [asked ?? '', ...acceptedLanguages(accepted)]);
 }

@@ -14,7 +14,7 @@ const appCaching = 'public, max-age=31536000, immutable';
  * long.
  */
 const otherAppCaching = 'no-cache';
-const appName = /^app-([A-Za-z0-9_-]{1,64})\.js$/;
+const fileName = /^(app|articles)-([A-Za-z0-9_-]{1,64})\.js$/;
 
 export const widgetFileRoutes = [
   route({
@@ -43,7 +43,7 @@ export const widgetFileRoutes = [
     method: 'GET',
     path: '//widget/{file}',
     tag: 'Widget',
-    summary: 'Get the script that the install script loads',
+    summary: 'Get a script that the install script loads',
     description: 'The name contains a hash of the content; browsers cache it for a year.',
     access: { kind: 'public' },
     anyHeaders: true,
@@ -52,10 +52,10 @@ export const widgetFileRoutes = [
     otherReplies: { 304: { description: 'If-None-Match matches the current version.' } },
     refusals: [],
     async send({ params, headers }, { widgetFiles }) {
-      const [, hash] = appName.exec(params.file) ?? [];
-      if (hash === undefined) refuse('not_found');
-      const app = await widgetFiles.app();
-      return fileReply(app, headers, scriptHeaders(hash === app.hash ? appCaching : otherAppCaching));
+      const [, name, hash] = fileName.exec(params.file) ?? [];
+      if (name === undefined) refuse('not_found');
+      const file = await (name === 'app' ? widgetFiles.app() : widgetFiles.articles());
+      return fileReply(file, headers, scriptHeaders(hash === file.hash ? appCaching : otherAppCaching));
     },
   }),
 ];

@@ -5,6 +5,7 @@ import { callingVisitor, identifySelf, visitorSelf } from '../../engine/customer
 import { emailHashOf, workspaceIdIn } from '../../engine/directory/compact-ids.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { noteCampaignEvent } from '../../engine/growth/campaigns.ts';
+import { hasArticles } from '../../engine/knowledge/help-centre.ts';
 import { type Actor, systemCaller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import { leaveTicket } from '../../engine/tickets/tickets.ts';
@@ -163,6 +164,7 @@ export const widgetRoutes = [
         takesTickets: Type.Boolean({ description: 'Whether visitors can leave a question that is answered by mail.' }),
         seq: Type.Integer({ description: 'Connect a socket with this value as `since` to receive every later event.' }),
         csatEnabled: Type.Boolean({ description: 'Whether ratings are enabled.' }),
+        hasArticles: Type.Boolean({ description: 'Whether the help centre is on and has articles.' }),
         conversation: nullable(CustomerConversation),
         campaigns: Campaigns,
       }),
@@ -222,6 +224,7 @@ export const widgetRoutes = [
         takesTickets: hasFeature(view, 'tickets'),
         seq: workspace.publishedSeq,
         csatEnabled: theWorkspace(view).settings.csatEnabled,
+        hasArticles: hasArticles(view),
         conversation: currentChat(view, visitor.id),
         // Nothing interrupts who tries the widget out.
         campaigns: isTried ? [] : campaigns,

@@ -4,12 +4,15 @@
 import { Api, backoffMs, CallFailed } from './api.ts';
 import { Campaigns } from './campaigns.ts';
 import { Chat } from './chat.ts';
-import { later, report } from './guard.ts';
+import { detached, later, report } from './guard.ts';
 import type { Campaign } from './protocol.ts';
 import { BrowserStorage } from './storage.ts';
 import { wordingFor } from './strings.ts';
 import { onPageChange, Visit } from './visit.ts';
 import { ChatWindow } from './window.ts';
+
+/** The path of the file of articles below the service's address, inserted by the build. */
+declare const articlesPath: string;
 
 export interface MountOptions {
   /** The service's address, with a trailing slash. */
@@ -62,6 +65,7 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
     storage: tabStorage,
     keptStorage: storage,
     wording,
+    addArticles: (panel) => detached(import(base + articlesPath).then(({ attach }) => attach({ panel, api, wording }))),
     reportCampaign: (campaign, type) => campaigns.report(campaign, type),
   });
   chat.begin();

@@ -95,6 +95,7 @@ export interface Session {
   readonly replyTimeSeconds?: number | null;
   readonly takesTickets: boolean;
   readonly csatEnabled: boolean;
+  readonly hasArticles?: boolean;
   readonly conversation: Conversation | null;
   /** How far this browser's clock is ahead of the service's. Missing in a session stored by an earlier version. */
   readonly clockAheadMs?: number;

@@ -29,6 +29,8 @@ export interface ChatWindowOptions {
   /** This browser's. */
   readonly keptStorage: BrowserStorage;
   readonly wording: Wording;
+  /** Loads the help centre's part of the panel. */
+  addArticles(panel: HTMLElement): void;
   reportCampaign(campaign: Campaign, type: 'click' | 'dismiss'): void;
 }
 
@@ -75,6 +77,7 @@ export class ChatWindow {
   #campaign: Campaign | undefined;
   #isOpen = false;
   #isDrawing = false;
+  #hasArticles = false;
 
   constructor(options: ChatWindowOptions) {
     this.#options = options;
@@ -386,6 +389,9 @@ export class ChatWindow {
     this.#options.chat.wake();
     this.#draw();
     this.#list.toEnd();
+    if (this.#options.visit.session.hasArticles !== true || this.#hasArticles) return;
+    this.#hasArticles = true;
+    this.#options.addArticles(this.#panel);
   }
 
   #markRead(): void {

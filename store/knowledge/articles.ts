@@ -74,6 +74,10 @@ export function publishedKbArticles(db: Database): ListedArticle[] {
   );
 }
 
+export function hasPublishedKbArticle(db: Database): boolean {
+  return db.get("SELECT 1 FROM kbArticle WHERE status = 'published' LIMIT 1") !== undefined;
+}
+
 /** Whether another article has the slug in this language. */
 export function kbSlugTaken(
   db: Database,

@@ -131,6 +131,7 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'widget.leaveTicket': () => ({ body: 'x', email: 'x@example.com' }),
   'widget.sendMessage': () => ({ body: 'x' }),
   'widget.rate': () => ({ rating: 5 }),
+  'widget.voteArticle': () => ({ helpful: true }),
   'widget.presignUpload': () => ({ filename: 'x.txt', contentType: 'text/plain', size: 1 }),
   'uploads.presign': () => ({ filename: 'x.txt', contentType: 'text/plain', size: 1 }),
   'uploads.importFromUrl': () => ({ url: 'http://127.0.0.1/x.png' }),

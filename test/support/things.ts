@@ -120,7 +120,8 @@ export async function oneOfEverything(
     replyId: reply.body.id,
     viewId: view.body.id,
     draftId: draft.body.id,
-    requestId: requests[0].id,
+    // Where the assistant is sold, there are none.
+    requestId: requests[0]?.id ?? agent.agentId,
     mailboxId: mailbox.body.id,
     address: senders[0].address,
     noteId: note.body.note.id,

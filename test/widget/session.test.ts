@@ -22,6 +22,7 @@ t.test('widget sessions', async (t) => {
       'campaigns',
       'conversation',
       'csatEnabled',
+      'hasArticles',
       'nextOpenAt',
       'officeHoursOpen',
       'replyTimeSeconds',

@@ -1,0 +1,31 @@
+// What the help centre's pages and the widget share when customers search its articles.
+
+import { type FoundArticle, noteFruitlessSearch } from '../../engine/knowledge/help-centre.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import { firstWords } from '../../engine/text.ts';
+import type { Services } from '../services.ts';
+
+const excerptChars = 200;
+const maxLanguages = 20;
+
+/** Without the addresses of links. */
+export function excerptOf({ excerpt }: FoundArticle): string {
+  return firstWords(excerpt.replace(/ ?<[a-z]+:[^<>\s]*>/gi, ''), excerptChars);
+}
+
+/** In the order of an Accept-Language header. */
+export function acceptedLanguages(header: string): string[] {
+  return header
+    .split(',')
+    .slice(0, maxLanguages)
+    .map((part) => part.split(';')[0]?.trim() ?? '');
+}
+
+/** A search is answered, too, when this cannot be noted, as on a full disk. */
+export async function noteFruitless(workspaceId: string, words: string, { engine, log }: Services): Promise<void> {
+  try {
+    await engine.execute(noteFruitlessSearch, { workspaceId, caller: systemCaller, params: { words } });
+  } catch (error) {
+    log.warn({ workspaceId, err: error }, 'a search of the help centre could not be noted');
+  }
+}
