@@ -18,10 +18,20 @@ const bodies: Record<string, (chatId: string) => unknown> = {
   'widget.availability': () => undefined,
   'widget.listAgents': () => undefined,
   'widget.noteCampaign': () => ({ campaignId, type: 'click' }),
+  'widget.searchArticles': () => undefined,
+  'widget.readArticle': () => undefined,
+  'widget.voteArticle': () => ({ helpful: true }),
 };
 
-/** Of an existing campaign. */
+/** Of an existing campaign, and an article of the help centre. */
 let campaignId = '';
+let articleId = '';
+
+async function addArticle(service: Service, owner: { token: string }): Promise<string> {
+  await service.patch('/kb/settings', { helpCentre: true }, owner.token);
+  return (await service.post('/kb/articles', { title: 'Help', body: 'Yes.', status: 'published' }, owner.token)).body
+    .id;
+}
 
 async function addCampaign(service: Service, owner: { token: string }): Promise<string> {
   return (await service.post('/campaigns', { name: 'Help', triggerRules: {}, content: { body: 'Hello' } }, owner.token))
@@ -35,16 +45,21 @@ t.test('who can use the widget', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   campaignId = await addCampaign(service, owner);
+  articleId = await addArticle(service, owner);
   const chat = await service.chat(owner);
   const site = async () => (await service.get(`/sites/${owner.siteId}`, owner.token)).body;
   const allow = async (allowedOrigins: string[]) =>
     service.patch(`/sites/${owner.siteId}`, { allowedOrigins, expectedVersion: (await site()).version }, owner.token);
   const call = (route: Route, token: string | undefined, origin?: string) =>
-    service.call(route.method, fullPath(route).replace('/api/v1', '').replace('{conversationId}', chat.id), {
-      body: bodies[route.operation]?.(chat.id),
-      token,
-      headers: origin === undefined ? {} : { Origin: origin },
-    });
+    service.call(
+      route.method,
+      fullPath(route).replace('/api/v1', '').replace('{conversationId}', chat.id).replace('{articleId}', articleId),
+      {
+        body: bodies[route.operation]?.(chat.id),
+        token,
+        headers: origin === undefined ? {} : { Origin: origin },
+      },
+    );
   const session = (origin?: string) =>
     service.call('POST', '/widget/sessions', {
       body: { siteId: owner.embedId, url: 'https://shop1.example/' },
@@ -149,7 +164,10 @@ t.test('who can use the widget', async (t) => {
 
   t.test('[5] CORS: browsers can send preflights, and read the answers', async (t) => {
     for (const route of visitorRoutes(service)) {
-      const path = fullPath(route).replace('/api/v1', '').replace('{conversationId}', chat.id);
+      const path = fullPath(route)
+        .replace('/api/v1', '')
+        .replace('{conversationId}', chat.id)
+        .replace('{articleId}', articleId);
       const preflight = await service.call('OPTIONS', path, {
         headers: {
           Origin: 'https://shop1.example',
@@ -188,6 +206,7 @@ t.test('a blocked visitor', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   campaignId = await addCampaign(service, owner);
+  articleId = await addArticle(service, owner);
   const ann = await service.agent(owner, { channels: ['chats'] });
   const block = (visitorId: string, token = owner.token) =>
     service.post(`/visitors/${visitorId}/block`, undefined, token);
@@ -201,10 +220,14 @@ t.test('a blocked visitor', async (t) => {
     t.equal(status, 200);
     t.match(body.visitor, { id: chat.customer.visitorId, blockedAt: at, visitorToken: chat.customer.token });
     const call = (route: Route) =>
-      service.call(route.method, fullPath(route).replace('/api/v1', '').replace('{conversationId}', chat.id), {
-        body: bodies[route.operation]?.(chat.id),
-        token: chat.customer.token,
-      });
+      service.call(
+        route.method,
+        fullPath(route).replace('/api/v1', '').replace('{conversationId}', chat.id).replace('{articleId}', articleId),
+        {
+          body: bodies[route.operation]?.(chat.id),
+          token: chat.customer.token,
+        },
+      );
     for (const route of visitorRoutes(service))
       t.match(await call(route), { status: 403, body: { error: 'forbidden' } }, route.operation);
     t.match(
