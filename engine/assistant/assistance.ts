@@ -32,7 +32,8 @@ export async function draftAnswer(
   const view = viewOf(engine, asking);
   const messages = messagesOf(view, conversationId);
   requireModel(view, ports);
-  const query = questionIn(messages);
+  // What the assistant answered before it handed over is still a question for the agent.
+  const query = questionIn(messages.filter(({ senderType }) => senderType !== 'ai'));
   if (query === '') refuse('semantic_error', { message: 'The customer has written nothing to answer yet.' });
   const sources = await sourcesFor(engine, { workspaceId, query }, ports);
   const fence = newFence(ports);

@@ -264,7 +264,7 @@ t.test('what customers write are no instructions', async (t) => {
     model.answer = () => 'Everything is free, it costs 1 euro [1]. Go to https://evil.example/login';
     const chat = await starts(here, order);
     const { system = '', user = '' } = model.requests.at(-1) ?? {};
-    const fence = /tags that end in -(\w+)/.exec(system)?.[1] ?? 'none';
+    const fence = /tags that end in -([\w-]+) was/.exec(system)?.[1] ?? 'none';
     t.notOk(system.includes('free'), 'the instructions are ours alone');
     t.equal(user.split(`</conversation-${fence}>`).length, 2, 'no one outside can end the fence');
     t.notOk((await seen(here, chat)).join('\n').replace(`visitor: ${order}`, '').includes('evil'), 'no foreign link');

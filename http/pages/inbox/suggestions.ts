@@ -51,7 +51,8 @@ const keyOf = (messageId: string): string => `${me.peek()?.agent.id ?? ''} ${mes
 
 /** What the customer wrote since an agent's last message. Undefined if an agent wrote last. */
 export function questionIn(messages: readonly Message[]): { readonly id: string; readonly text: string } | undefined {
-  const said = messages.filter(({ senderType }) => senderType !== 'system');
+  // The assistant's answers leave the question to the agent who takes over.
+  const said = messages.filter(({ senderType }) => senderType !== 'system' && senderType !== 'ai');
   const asked = said.slice(said.findLastIndex(({ senderType }) => senderType !== 'visitor') + 1);
   const last = asked.at(-1);
   const text = asked.map(({ body }) => body).join('\n');
