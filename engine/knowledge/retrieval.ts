@@ -16,7 +16,7 @@ export interface RetrievalPorts {
 }
 
 export interface RetrievedChunk extends FoundChunk {
-  /** Leads to the section on its page, or to the article in the help centre; null for a file, and without a help centre. */
+  /** Leads to the section on its page, or of the article in the help centre; null for a file, and without a help centre. */
   readonly url: string | null;
 }
 
@@ -74,7 +74,7 @@ export async function retrieve(
     const view = workspace.view(systemCaller);
     const chunks = found.map((chunk) => ({
       ...chunk,
-      url: chunk.articleId === null ? linkTo(chunk) : articleUrl(view, chunk.articleId),
+      url: chunk.articleId === null ? linkTo(chunk) : articleUrl(view, chunk.articleId, chunk.anchor),
     }));
     await durable(seenMs);
     return {

@@ -30,10 +30,16 @@ export function isHelpCentreOpen(view: Pick<View, 'state'>): boolean {
   return theWorkspace(view).settings.helpCentre && hasFeature(view, 'knowledge_base');
 }
 
-/** An article's page in the help centre; null if it has none. */
-export function articleUrl(view: Pick<View, 'db' | 'state' | 'settings'>, articleId: string): string | null {
+/** An article's page in the help centre, or a section of it; null if it has none. */
+export function articleUrl(
+  view: Pick<View, 'db' | 'state' | 'settings'>,
+  articleId: string,
+  anchor: string | null = null,
+): string | null {
   const article = isHelpCentreOpen(view) ? findKbArticle(view.db, articleId) : undefined;
-  return article?.status === 'published' ? `${helpCentreUrl(view)}/${pathOf(article)}` : null;
+  if (article?.status !== 'published') return null;
+  const section = anchor === null ? '' : `#${encodeURIComponent(anchor)}`;
+  return `${helpCentreUrl(view)}/${pathOf(article)}${section}`;
 }
 
 /** Below the help centre. */

@@ -131,7 +131,28 @@ t.test('[help] a search finds by title and by meaning, and only articles', async
   t.same((await service.get('/kb/fruitless-searches', owner.token)).body, { searches: [] });
 
   const { chunks } = (await service.post('/kb/search', { query: 'return a tent' }, owner.token)).body;
-  t.match(chunks[0].url, new RegExp(`${path}/how-do-i-return-a-tent$`), 'agents can link to it');
+  t.match(chunks[0].url, new RegExp(`${path}/how-do-i-return-a-tent#within-30-days$`), 'agents can link to it');
+});
+
+t.test('[help] a link to a section finds its heading, however it is written', async (t) => {
+  const centre = await open(t);
+  const { service, owner } = centre;
+  const headings = ['Größe & Gewicht?', '**Prices** (€)', 'Delivery', 'Delivery', 'ﬁne ½', '価格', '!!!'];
+  await centre.write({
+    title: 'Tents',
+    body: headings
+      .map((heading, at) => `## ${heading}\n\n${`Paragraph ${at} says what you should know of it. `.repeat(30)}`)
+      .join('\n\n'),
+  });
+  const { text } = await centre.read('/tents');
+  const hashes = new Set<string>();
+  for (const [at, heading] of headings.entries()) {
+    const query = `${heading} paragraph ${at}`;
+    const { chunks } = (await service.post('/kb/search', { query, topK: 20 }, owner.token)).body;
+    for (const { url } of chunks) hashes.add(decodeURIComponent(new URL(url).hash.slice(1)));
+  }
+  t.same([...hashes].sort(), ['delivery', 'delivery-1', 'fine-1-2', 'größe-gewicht', 'prices', 'section', '価格']);
+  for (const hash of hashes) t.ok(text.includes(`id="${hash}"`), hash);
 });
 
 t.test('[help] without a model, titles are searched', async (t) => {

@@ -110,7 +110,7 @@ t.test('from a page of the shop to an answer by a person', { skip: noBrowser }, 
     await text.press('Enter');
     const answer = lines.filter({ hasText: 'You have 30 days.' });
     await answer.waitFor();
-    t.match(await answer.textContent(), /Sources?:/);
+    t.match(await answer.textContent(), /Source: Sending a tent back: http:[^\s]+\/returns#sending-a-tent-back/);
     t.match(await answer.textContent(), /Write “person” to talk to someone/);
     const row = inbox.locator('.inbox-row').first();
     await row.getByText('Assistant', { exact: true }).waitFor();

@@ -3,6 +3,7 @@
 // passages name. Runs in the retrieval thread.
 
 import { Marked } from 'marked';
+import { anchorOf } from '../../store/knowledge/anchors.ts';
 
 /** The page's own title is the first heading. */
 const levelBelow = 1;
@@ -18,7 +19,7 @@ export function articleHtml(markdown: string): string {
       },
       heading({ tokens, depth, text }) {
         const level = Math.min(depth + levelBelow, lowestLevel);
-        return `<h${level} id="${freeId(ids, text)}">${this.parser.parseInline(tokens)}</h${level}>\n`;
+        return `<h${level} id="${anchorOf(text, ids)}">${this.parser.parseInline(tokens)}</h${level}>\n`;
       },
       // False: as the library renders it.
       link({ href, tokens }) {
@@ -42,17 +43,4 @@ export function articleHtml(markdown: string): string {
 
 function leadsSomewhere(href: string): boolean {
   return /^(?:https?:\/\/|mailto:|tel:|#)/i.test(href);
-}
-
-/** Of letters and digits of any script; the second of a name gets a number. */
-function freeId(ids: Set<string>, text: string): string {
-  const name =
-    text
-      .toLowerCase()
-      .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
-      .replace(/^-+|-+$/g, '') || 'section';
-  let id = name;
-  for (let count = 2; ids.has(id); count += 1) id = `${name}-${count}`;
-  ids.add(id);
-  return id;
 }
