@@ -64,6 +64,7 @@ type OutsideServices = Pick<
   | 'objects'
   | 'disk'
   | 'emailDomains'
+  | 'names'
   | 'webhookSender'
   | 'pushSender'
   | 'billing'
@@ -105,6 +106,7 @@ export async function outsideOf(
       objects: objectsWithin(disk, config, knowledge.objects),
       carrier: await carrierOf(config, { numberingPlan, outboxFolder }),
       emailDomains: options.emailDomains ?? emailDomainsOf(config),
+      names: createResolver(config.dnsServers),
       webhookSender: webhookSenderOf(config),
       pushSender: pushSenderOf(config),
       commerce: commerceOf(config, options),

@@ -23,6 +23,7 @@ import type { OpenMailbox } from '../workers/providers/imap.ts';
 import type { MailAccess } from '../workers/providers/mail-access.ts';
 import type { MailUser, SendThrough } from '../workers/providers/mail-server.ts';
 import type { ObjectStore } from '../workers/providers/objects.ts';
+import type { NameResolver } from '../workers/providers/resolver.ts';
 import type { PushSender } from '../workers/providers/web-push.ts';
 import type { WebhookSender } from '../workers/providers/webhook-sender.ts';
 import type { Reader } from '../workers/reader/reader.ts';
@@ -88,6 +89,8 @@ export interface Services extends RetrievalPorts {
   readonly mailPorts: MailPorts;
   /** Undefined if none is configured. */
   readonly emailDomains: EmailDomainProvider | undefined;
+  /** Looks up what a host's DNS says. */
+  readonly names: NameResolver;
   /** An apex domain as in DNS; undefined for anything else. */
   apexDomain(text: string): Promise<string | undefined>;
   readonly crawler: Crawler;

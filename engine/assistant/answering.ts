@@ -251,7 +251,8 @@ async function answerTo(
   );
   const { text: said, cited } = citedText(text, sources.length);
   if (isCut || said.includes(passOn) || cited.length === 0 || said === '') return undefined;
-  const known = [query, ...plain.map((source) => `${source.title} ${source.headings.join(' ')} ${source.text}`)];
+  // A customer's own figures are none of ours, even if the model confirms them.
+  const known = plain.map((source) => `${source.title} ${source.headings.join(' ')} ${source.text}`);
   if (unknownFigure(said, known.join('\n')) !== undefined) return undefined;
   const named = cited.flatMap((index) => sources.slice(index, index + 1));
   return `${withoutForeignLinks(said, linksIn(sources))}\n\n${sourceLines(named, words)}`;

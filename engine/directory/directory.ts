@@ -26,6 +26,7 @@ import {
   reservedWorkspaces,
   subdomainTaken,
 } from '../../store/directory/directory.ts';
+import { helpHosts, putHelpHost } from '../../store/directory/help-hosts.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { refuse } from '../errors.ts';
 import type { Checkpoints } from '../runtime/checkpoints.ts';
@@ -93,6 +94,8 @@ export class Directory {
   readonly #otherSweeps: (() => Promise<void>)[] = [];
   /** By this process. */
   readonly #claimedDomains = new Set<string>();
+  /** Read at the first request and after each change. */
+  #helpHosts: ReadonlyMap<string, string> | undefined;
   #failedSweeps = 0;
   #isSweepDue = false;
   /** Serialises changes of one agent's sign-in. */
@@ -284,6 +287,21 @@ export class Directory {
   /** The workspace of a subdomain. */
   findSubdomain(subdomain: string): string | undefined {
     return findWorkspaceIdBySubdomain(this.db, subdomain);
+  }
+
+  /** The path of the help centre that the host of this header shows. */
+  helpPathAt(header = ''): string | undefined {
+    this.#helpHosts ??= new Map(
+      helpHosts(this.db).map(({ host: known, subdomain }) => [known, `/help/${encodeURIComponent(subdomain)}`]),
+    );
+    if (this.#helpHosts.size === 0) return undefined;
+    return this.#helpHosts.get(header.toLowerCase().replace(/\.?(?::\d+)?$/, ''));
+  }
+
+  /** Null: the workspace has none any more. */
+  async setHelpHost(claim: { workspaceId: string; host: string | null }): Promise<void> {
+    await this.change((db) => putHelpHost(db, claim));
+    this.#helpHosts = undefined;
   }
 
   /** The workspace that verified a domain. */

@@ -18,11 +18,34 @@ export interface KbSettings {
   /** Whether published articles are shown to everyone. */
   readonly helpCentre: boolean;
   readonly helpCentreUrl: string;
+  /** The owner's host that shows the help centre, too; null for none. */
+  readonly helpHost: string | null;
+  /** The text of the TXT record `_switchboard.{host}`, by which a host's owner says whose help centre it shows. */
+  readonly helpHostProof: string;
+  /** Of the help centre; null for those of the oldest site. */
+  readonly helpLogoUrl: string | null;
+  readonly helpColour: string | null;
 }
 
+/** What an admin may change. */
+export type KbChanges = {
+  readonly [Field in 'threshold' | 'helpCentre' | 'helpHost' | 'helpLogoUrl' | 'helpColour']?:
+    | KbSettings[Field]
+    | undefined;
+};
+
 export function kbSettings(view: Pick<View, 'state' | 'settings'>): KbSettings {
-  const { answerThreshold, helpCentre } = theWorkspace(view).settings;
-  return { threshold: answerThreshold, helpCentre, helpCentreUrl: helpCentreUrl(view) };
+  const { settings, subdomain } = theWorkspace(view);
+  const { answerThreshold, helpCentre, helpHost, helpLogoUrl, helpColour } = settings;
+  return {
+    threshold: answerThreshold,
+    helpCentre,
+    helpCentreUrl: helpCentreUrl(view),
+    helpHost,
+    helpHostProof: `switchboard-help=${subdomain}`,
+    helpLogoUrl,
+    helpColour,
+  };
 }
 
 /** Whether anyone may read published articles. */
@@ -47,31 +70,42 @@ export function pathOf({ slug, language }: { readonly slug: string; readonly lan
   return `${encodeURIComponent(slug)}${language === null ? '' : `?lang=${encodeURIComponent(language)}`}`;
 }
 
-function helpCentreUrl(view: Pick<View, 'state' | 'settings'>): string {
-  return `${view.settings.baseUrl}/help/${theWorkspace(view).subdomain}`;
+/** At the owner's host, if it has one. */
+export function helpCentreUrl(view: Pick<View, 'state' | 'settings'>): string {
+  const { baseUrl } = view.settings;
+  const { settings, subdomain } = theWorkspace(view);
+  const { helpHost } = settings;
+  if (helpHost === null) return `${baseUrl}/help/${subdomain}`;
+  const url = new URL(baseUrl);
+  url.hostname = helpHost;
+  return url.origin;
 }
 
 /** Refuses admin_required. */
-export const changeKbSettings = command(
-  'kb.changeSettings',
-  (ctx, changes: { threshold?: number | undefined; helpCentre?: boolean | undefined }): KbSettings => {
-    requireAdmin(ctx);
-    const before = kbSettings(ctx);
-    const workspace = theWorkspace(ctx);
-    const answerThreshold = changes.threshold ?? before.threshold;
-    const helpCentre = changes.helpCentre ?? before.helpCentre;
-    putWorkspace(ctx, { ...workspace, settings: { ...workspace.settings, answerThreshold, helpCentre } });
-    const after = kbSettings(ctx);
-    auditChange(ctx, {
-      action: 'workspace.updated',
-      targetKind: 'workspace',
-      targetId: ctx.workspaceId,
-      before: { knowledge: before },
-      after: { knowledge: after },
-    });
-    return after;
-  },
-);
+export const changeKbSettings = command('kb.changeSettings', (ctx, changes: KbChanges): KbSettings => {
+  requireAdmin(ctx);
+  const before = kbSettings(ctx);
+  const workspace = theWorkspace(ctx);
+  const or = <Value>(wanted: Value | undefined, present: Value): Value => (wanted === undefined ? present : wanted);
+  const settings = {
+    ...workspace.settings,
+    answerThreshold: changes.threshold ?? before.threshold,
+    helpCentre: changes.helpCentre ?? before.helpCentre,
+    helpHost: or(changes.helpHost, before.helpHost),
+    helpLogoUrl: or(changes.helpLogoUrl, before.helpLogoUrl),
+    helpColour: or(changes.helpColour, before.helpColour),
+  };
+  putWorkspace(ctx, { ...workspace, settings });
+  const after = kbSettings(ctx);
+  auditChange(ctx, {
+    action: 'workspace.updated',
+    targetKind: 'workspace',
+    targetId: ctx.workspaceId,
+    before: { knowledge: before },
+    after: { knowledge: after },
+  });
+  return after;
+});
 
 /** Which model searches now, and how far the change to another one is. */
 export interface ModelChange {

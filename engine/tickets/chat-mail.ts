@@ -44,13 +44,16 @@ export const mailUnseenAnswers = command('chat.mailUnseen', (ctx, { subjectId }:
   const chat = ctx.state(conversationKind, subjectId);
   const visitor = chat === undefined ? undefined : customerToMail(ctx, chat);
   if (chat === undefined || visitor === undefined) return;
-  const answers = waitingAnswers(ctx, chat, maxAnswers);
+  const to = addressOf(ctx, visitor);
+  if (to === undefined) return;
+  // The assistant may repeat what the customer wrote.
+  const mayQuote = isProved(ctx, visitor, to);
+  const answers = waitingAnswers(ctx, chat, maxAnswers).filter(({ senderType }) => senderType !== 'ai' || mayQuote);
   const [first] = answers;
   if (first === undefined) return;
   const dueMs = Math.max(unseenDueMs(ctx, first), thereUntilMs(findVisitorPresence(ctx.db, visitor.id)));
   // Leaving, or giving an address, sets the deadline again.
-  const to = addressOf(ctx, visitor);
-  if (dueMs === Number.POSITIVE_INFINITY || to === undefined) return;
+  if (dueMs === Number.POSITIVE_INFINITY) return;
   if (dueMs > ctx.nowMs) ctx.setDeadline(unseenDeadline, chat.id, dueMs);
   else if (findSuppression(ctx.db, to) !== undefined) {
     for (const answer of answers) put(ctx, chat, { ...answer, deliveryStatus: 'failed' });
@@ -76,6 +79,10 @@ function customerToMail(view: Pick<View, 'state'>, chat: ConversationRecord): Vi
   return visitor?.blockedAt === null ? visitor : undefined;
 }
 
+function isProved(ctx: Context, visitor: VisitorRecord, to: string): boolean {
+  return findProvedEmail(ctx.db, visitor.id) === to.toLowerCase();
+}
+
 interface ToMail {
   readonly visitor: VisitorRecord;
   readonly to: string;
@@ -87,8 +94,8 @@ function mailAnswers(ctx: Context, chat: ConversationRecord, { visitor, to, answ
   const { name } = theWorkspace(ctx);
   const agent = agentName(ctx, answers.at(-1));
   const from = answerAddress(ctx, findMailThread(ctx.db, chat.id)?.ourAddress ?? mainAddress(ctx));
-  const isProved = findProvedEmail(ctx.db, visitor.id) === to.toLowerCase();
-  const { first, last } = isProved
+  const mayQuote = isProved(ctx, visitor, to);
+  const { first, last } = mayQuote
     ? questionsIn(ctx.db, { conversationId: chat.id, before: answers[0]?.createdAt ?? '' })
     : {};
   const subject =
@@ -102,7 +109,7 @@ function mailAnswers(ctx: Context, chat: ConversationRecord, { visitor, to, answ
     ...answeredIn(ctx, chat.id),
     messageIds: answers.map(({ id }) => id),
     chatLink: { visitorId: visitor.id, email: to, expiresAt: isoTime(ctx.nowMs + linkMs) },
-    ...(isProved ? {} : { isClaimed: true }),
+    ...(mayQuote ? {} : { isClaimed: true }),
   };
   const lastId = answers.at(-1)?.id ?? '';
   let outboxId: string;

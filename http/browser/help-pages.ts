@@ -8,9 +8,9 @@ import { directionOf, type HelpWords, helpWords } from './help-words.ts';
 /** What all pages of one help centre have in common. */
 export interface HelpCentre {
   readonly name: string;
-  /** Of the service, without a slash at its end. */
-  readonly origin: string;
-  /** From the root, such as `/help/shop`. */
+  /** For search engines, without a slash at its end. */
+  readonly url: string;
+  /** Where it is shown now, from the root: `/help/shop`, or empty at a host of its own. */
   readonly path: string;
   readonly colour: string | undefined;
   readonly logoUrl: string | null;
@@ -56,7 +56,9 @@ export function homePage(
   return reply(page, words, {
     title,
     href:
-      page.languages.length < 2 ? page.centre.path : `${page.centre.path}?lang=${encodeURIComponent(page.language)}`,
+      page.languages.length < 2
+        ? page.centre.path || '/'
+        : `${page.centre.path || '/'}?lang=${encodeURIComponent(page.language)}`,
     body: `<h1>${escapeHtml(title)}</h1>${parts.length === 0 ? `<p>${words.empty}</p>` : `<div class="collections">${parts.join('')}</div>`}`,
   });
 }
@@ -112,10 +114,8 @@ export function missingArticlePage(page: HelpPage): RawReply {
 }
 
 /** sitemaps.org. */
-export function sitemap(urls: readonly { readonly href: string; readonly at: string }[], origin: string): RawReply {
-  const entries = urls.map(
-    ({ href, at }) => `<url><loc>${escapeHtml(origin + href)}</loc><lastmod>${at}</lastmod></url>`,
-  );
+export function sitemap(urls: readonly { readonly href: string; readonly at: string }[]): RawReply {
+  const entries = urls.map(({ href, at }) => `<url><loc>${escapeHtml(href)}</loc><lastmod>${at}</lastmod></url>`);
   return {
     status: 200,
     headers: {
@@ -179,7 +179,7 @@ function hashOf(text: string): string {
 
 /** In the language of the page. */
 function homeOf({ centre, language }: HelpPage): string {
-  return escapeHtml(`${centre.path}?lang=${encodeURIComponent(language)}`);
+  return escapeHtml(`${centre.path || '/'}?lang=${encodeURIComponent(language)}`);
 }
 
 function documentOf(page: HelpPage, words: HelpWords, content: Content, css: string): string {
@@ -187,7 +187,7 @@ function documentOf(page: HelpPage, words: HelpWords, content: Content, css: str
   const { title, href, description = '', data, sought = '', body } = content;
   const name = escapeHtml(centre.name);
   const full = title.includes(centre.name) ? escapeHtml(title) : `${escapeHtml(title)} · ${name}`;
-  const at = (to: string): string => escapeHtml(centre.origin + to);
+  const at = (to: string): string => escapeHtml(centre.url + to.slice(centre.path.length));
   const head =
     href === undefined
       ? '<meta name="robots" content="noindex">'

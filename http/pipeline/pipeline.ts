@@ -81,7 +81,7 @@ export class Pipeline {
     const requestId = requestIdOf(head, this.#services.ids);
     const framing = framingProblem(head.headers);
     if (framing !== undefined) return { ...misframed(framing, { head, requestId }), endsConnection: true };
-    const match = this.#router.find(head.method === 'HEAD' ? 'GET' : head.method, head.path);
+    const match = this.#router.find(head.method === 'HEAD' ? 'GET' : head.method, this.#pathOf(head));
     if (head.method === 'OPTIONS')
       return this.#preflight({ head, requestId }, match.kind === 'otherMethods' ? match.methods : []);
     if (match.kind === 'otherMethods') return otherMethods(match.methods, { head, requestId });
@@ -102,6 +102,12 @@ export class Pipeline {
         route,
       });
     }
+  }
+
+  /** At the own host of a help centre there is only that, from the root on. */
+  #pathOf({ path, headers }: RequestHead): string {
+    const helpPath = this.#services.directory.helpPathAt(headers['host']);
+    return helpPath === undefined ? path : `${helpPath}${path === '/' ? '' : path}`;
   }
 
   /**

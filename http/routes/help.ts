@@ -13,7 +13,7 @@ import {
   publishedArticles,
   searchArticles,
 } from '../../engine/knowledge/help-centre.ts';
-import { isHelpCentreOpen, pathOf } from '../../engine/knowledge/settings.ts';
+import { helpCentreUrl, isHelpCentreOpen, pathOf } from '../../engine/knowledge/settings.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { listSites } from '../../engine/workspace/sites.ts';
@@ -64,7 +64,7 @@ export const helpRoutes: readonly Route[] = [
     reply: html,
     refusals: [],
     async send({ params, query, headers }, services): Promise<RawReply> {
-      const open = await opened(params.subdomain, services);
+      const open = await opened(params.subdomain, headers['host'], services);
       const page = pageIn(open, languageIn(open, query.lang, headers['accept-language']));
       const collections = Map.groupBy(
         inLanguage(open.view, open.articles, page.language),
@@ -140,16 +140,13 @@ export const helpRoutes: readonly Route[] = [
     params: Type.Object({ subdomain: Subdomain }),
     reply: { status: 200, schema: null, contentType: 'application/xml' },
     refusals: [],
-    async send({ params }, services): Promise<RawReply> {
-      const open = await opened(params.subdomain, services);
+    async send({ params, headers }, services): Promise<RawReply> {
+      const open = await opened(params.subdomain, headers['host'], services);
       const { centre, articles } = open;
       return durably(
         open,
         services,
-        sitemap(
-          articles.map((article) => ({ href: linkTo(centre, article).href, at: article.updatedAt })),
-          centre.origin,
-        ),
+        sitemap(articles.map((article) => ({ href: `${centre.url}/${pathOf(article)}`, at: article.updatedAt }))),
       );
     },
   }),
@@ -169,7 +166,7 @@ export const helpRoutes: readonly Route[] = [
     otherReplies: missing,
     refusals: [],
     async send({ params: { subdomain, slug }, query, headers }, services): Promise<RawReply> {
-      const open = await opened(subdomain, services);
+      const open = await opened(subdomain, headers['host'], services);
       const { view, centre } = open;
       const found = publishedArticle(view, { slug, language: query.lang });
       if (found === undefined)
@@ -210,12 +207,12 @@ export const helpRoutes: readonly Route[] = [
     params: Type.Object({ subdomain: Subdomain, token: Type.String({ maxLength: 300 }) }),
     reply: html,
     refusals: [],
-    async send({ params }, services): Promise<RawReply> {
+    async send({ params, headers }, services): Promise<RawReply> {
       const { workspaceId, articleId } =
         services.articlePreviews.verify(params.token, services.clock.now()) ?? refuse('not_found');
-      const open = await openedIn(workspaceId, services);
+      const open = await openedIn(workspaceId, headers['host'], services);
       const { view, centre } = open;
-      if (centre.path !== pathAt(params.subdomain)) refuse('not_found');
+      if (theWorkspace(view).subdomain !== params.subdomain.toLowerCase()) refuse('not_found');
       const article = findArticle(view, articleId) ?? refuse('not_found');
       return durably(
         open,
@@ -249,8 +246,8 @@ export const helpRoutes: readonly Route[] = [
     body: Type.Object({ helpful: Type.Enum(['yes', 'no']) }),
     reply: { status: 303, schema: null },
     refusals: [],
-    async send({ params: { subdomain, slug }, query, body }, services): Promise<RawReply> {
-      const { view, workspaceId, centre } = await opened(subdomain, services);
+    async send({ params: { subdomain, slug }, query, body, headers }, services): Promise<RawReply> {
+      const { view, workspaceId, centre } = await opened(subdomain, headers['host'], services);
       const { article } = publishedArticle(view, { slug, language: query.lang }) ?? refuse('not_found');
       const params = { articleId: article.id, helped: body.helpful === 'yes' };
       await services.engine.execute(countVote, { workspaceId, caller: systemCaller, params });
@@ -268,7 +265,7 @@ interface SearchInput {
 }
 
 async function search({ params, query, headers }: SearchInput, services: Services) {
-  const open = await opened(params.subdomain, services);
+  const open = await opened(params.subdomain, headers['host'], services);
   const page = pageIn(open, languageIn(open, query.lang, headers['accept-language']));
   const words = query.q ?? '';
   const articles = inLanguage(open.view, open.articles, page.language);
@@ -289,25 +286,31 @@ interface OpenHelp {
 }
 
 /** Refuses not_found, also while it is off. */
-async function opened(subdomain: string, services: Services): Promise<OpenHelp> {
+async function opened(subdomain: string, host: string | undefined, services: Services): Promise<OpenHelp> {
   const open = await openedIn(
     services.directory.findSubdomain(subdomain.toLowerCase()) ?? refuse('not_found'),
+    host,
     services,
   );
   return isHelpCentreOpen(open.view) ? open : refuse('not_found');
 }
 
-async function openedIn(workspaceId: string, { engine, config }: Services): Promise<OpenHelp> {
+async function openedIn(
+  workspaceId: string,
+  host: string | undefined,
+  { engine, directory }: Services,
+): Promise<OpenHelp> {
   await engine.whenOpen(workspaceId);
   const view = engine.workspace(workspaceId)?.view(systemCaller) ?? refuse('not_found');
-  const { name, subdomain } = theWorkspace(view);
+  const { name, subdomain, settings } = theWorkspace(view);
   const site = listSites(view, { cursor: undefined, limit: maxSites }).at(-1);
   const centre: HelpCentre = {
     name,
-    origin: config.baseUrl,
-    path: pathAt(subdomain),
-    colour: site?.primaryColor,
-    logoUrl: site?.logoUrl ?? null,
+    url: helpCentreUrl(view),
+    // At its own host, everything is below the root.
+    path: directory.helpPathAt(host) === pathAt(subdomain) ? '' : pathAt(subdomain),
+    colour: settings.helpColour ?? site?.primaryColor,
+    logoUrl: settings.helpLogoUrl ?? site?.logoUrl ?? null,
   };
   return { workspaceId, view, centre, articles: publishedArticles(view) };
 }
@@ -330,7 +333,7 @@ function pageIn(open: OpenHelp, language: string): HelpPage {
   const { centre } = open;
   const languages = languagesOf(open.view, open.articles).map((one) => ({
     language: one,
-    href: `${centre.path}?lang=${encodeURIComponent(one)}`,
+    href: `${centre.path || '/'}?lang=${encodeURIComponent(one)}`,
   }));
   return { centre, language, languages };
 }

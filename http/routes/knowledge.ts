@@ -14,8 +14,9 @@ import {
 import { cancelCrawl, listJobs, queueCrawl, queueFile, readJob, resumeCrawl } from '../../engine/knowledge/crawls.ts';
 import { listDocuments, removeDocument } from '../../engine/knowledge/documents.ts';
 import { clearFruitlessSearches, listFruitlessSearches } from '../../engine/knowledge/help-centre.ts';
+import { changeSettingsAndHost, type HelpHostPorts } from '../../engine/knowledge/help-host.ts';
 import { retrieve } from '../../engine/knowledge/retrieval.ts';
-import { changeKbSettings, chooseKbModel, kbSettings, modelChange } from '../../engine/knowledge/settings.ts';
+import { chooseKbModel, kbSettings, modelChange } from '../../engine/knowledge/settings.ts';
 import { suggest } from '../../engine/knowledge/suggestions.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { route } from '../route.ts';
@@ -33,7 +34,7 @@ import {
   SavedReply,
 } from '../schemas/records.ts';
 import { behindEach } from '../schemas/scoped-members.ts';
-import { ExpectedVersion, Id, KbJob, Locale, line, nullable, prose, Time } from '../schemas/shared.ts';
+import { ExpectedVersion, Hex, Id, KbJob, Locale, line, nullable, prose, Time, Url } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
 const tag = 'Knowledge base';
@@ -336,16 +337,22 @@ export const knowledgeRoutes = [
     path: '/kb/settings',
     tag,
     summary: 'Change the settings of the knowledge base',
+    description:
+      'A `helpHost` is accepted once its DNS has the TXT record that GET /kb/settings names. It then belongs to this workspace, ' +
+      'whoever had it before.',
     access: writing,
     body: Type.Object({
       threshold: Type.Optional(KbSettings.properties.threshold),
       helpCentre: Type.Optional(KbSettings.properties.helpCentre),
+      helpHost: Type.Optional(nullable(Type.String({ maxLength: 253 }))),
+      helpLogoUrl: Type.Optional(nullable(Url)),
+      helpColour: Type.Optional(nullable(Hex)),
     }),
     invalidSlug,
     reply: { status: 200, schema: KbSettings },
     refusals: [],
-    run: ({ workspaceId, caller, body }, { engine }) =>
-      engine.execute(changeKbSettings, { workspaceId, caller, params: body }),
+    run: ({ workspaceId, caller, body }, services) =>
+      changeSettingsAndHost(hostPorts(services), { workspaceId, caller }, body),
   }),
 
   route({
@@ -523,6 +530,10 @@ export const knowledgeRoutes = [
       engine.execute(removeArticle, { workspaceId, caller, params }),
   }),
 ];
+
+function hostPorts({ engine, directory, names, config }: Services): HelpHostPorts {
+  return { engine, directory, names, ownHosts: [new URL(config.baseUrl).hostname, config.mailHost] };
+}
 
 function modelsSeen(view: View, { embedder, models }: Pick<Services, 'embedder' | 'models'>) {
   if (embedder.model === undefined) refuse('embedding_unavailable');

@@ -316,7 +316,21 @@ export const KbSettings = Type.Object({
   helpCentre: Type.Boolean({
     description: 'Whether published articles are shown to everyone at `helpCentreUrl`.',
   }),
-  helpCentreUrl: Type.String(),
+  helpCentreUrl: Type.String({ description: 'At `helpHost`, if there is one.' }),
+  helpHost: nullable(
+    Type.String({
+      maxLength: 253,
+      description:
+        'A host of your own that shows the help centre, such as help.shop.example. ' +
+        'It leads to this server, and has the TXT record that `helpHostProof` names.',
+    }),
+  ),
+  helpHostProof: Type.String({
+    description:
+      'The text of the TXT record `_switchboard.{host}`, by which its owner says whose help centre it shows.',
+  }),
+  helpLogoUrl: nullable(Type.String({ description: 'Null for the logo of the oldest site.' })),
+  helpColour: nullable(Type.String({ description: 'Null for the colour of the oldest site.' })),
 });
 export const FruitlessSearch = Type.Object({
   words: Type.String({ description: 'Without case and accents.' }),

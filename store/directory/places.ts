@@ -117,6 +117,28 @@ export const placeKinds: readonly PlaceKind[] = [
       void directory.run('DELETE FROM emailDomain WHERE workspaceId = ?', [workspaceId]),
   },
   {
+    title: 'host of a help centre',
+    ofWorkspace: (db) =>
+      db.all<Place>(
+        `SELECT settings ->> 'helpHost' AS name, settings ->> 'helpHost' AS text, settings ->> 'helpHost' AS ownerId FROM workspace WHERE settings ->> 'helpHost' IS NOT NULL`,
+      ),
+    ofDirectory: (directory, workspaceId) =>
+      directory.all<Place>('SELECT host AS name, host AS text, host AS ownerId FROM helpHost WHERE workspaceId = ?', [
+        workspaceId,
+      ]),
+    // The directory has a new one first. One that another workspace took stays in the settings of the former.
+    onTheirWay: (directory) => directory.all<{ host: string }>('SELECT host FROM helpHost').map(({ host }) => host),
+    isTaken: (directory, workspaceId, name) =>
+      directory.get('SELECT 1 FROM helpHost WHERE host = ? AND workspaceId <> ?', [name, workspaceId]) !== undefined,
+    take(directory, db, workspaceId) {
+      for (const { host } of db.all<{ host: string }>(
+        `SELECT settings ->> 'helpHost' AS host FROM workspace WHERE settings ->> 'helpHost' IS NOT NULL`,
+      ))
+        directory.run('INSERT INTO helpHost (host, workspaceId) VALUES (?, ?)', [host, workspaceId]);
+    },
+    giveUp: (directory, workspaceId) => void directory.run('DELETE FROM helpHost WHERE workspaceId = ?', [workspaceId]),
+  },
+  {
     title: 'phone number',
     ofWorkspace: (db) =>
       db.all<Place>(`SELECT e164 AS name, e164 || ' ' || id || ' ' || status AS text, id AS ownerId FROM phoneNumber`),

@@ -8,6 +8,7 @@ import { signIns } from './directory/0006-sign-ins.ts';
 import { registrations } from './directory/0007-registrations.ts';
 import { folderKeys } from './directory/0008-folder-keys.ts';
 import { claimedMails } from './directory/0009-claimed-mails.ts';
+import { helpHosts } from './directory/0010-help-hosts.ts';
 
 /** The schema of directory.db, oldest migration first. A released migration is never edited; a change is a new one. */
 export const directoryMigrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const directoryMigrations: readonly Migration[] = [
   registrations,
   folderKeys,
   claimedMails,
+  helpHosts,
 ];

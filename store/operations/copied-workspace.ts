@@ -46,6 +46,7 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
     ['DELETE FROM recoveryCode', []],
     ['DELETE FROM sealedSecret', []],
     ['DELETE FROM emailDomain', []],
+    [`UPDATE workspace SET settings = json_remove(settings, '$.helpHost')`, []],
     [`DELETE FROM deadline WHERE kind = 'emailDomain.poll'`, []],
     ['DELETE FROM commerce', []],
     ['DELETE FROM mailServer', []],

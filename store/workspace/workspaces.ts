@@ -24,6 +24,11 @@ export interface WorkspaceSettings {
   readonly embeddingProblem: string | null;
   /** Whether published articles are shown to everyone in the help centre. */
   readonly helpCentre: boolean;
+  /** Where the help centre is, too, such as help.shop.example; null for none. */
+  readonly helpHost: string | null;
+  /** Of the help centre; null for those of the oldest site. */
+  readonly helpLogoUrl: string | null;
+  readonly helpColour: string | null;
 }
 
 /** At this score two answers in three are kept, and one question in five without an answer gets one. */
@@ -40,6 +45,9 @@ const laterSettings: Pick<
   | 'embeddingModel'
   | 'embeddingProblem'
   | 'helpCentre'
+  | 'helpHost'
+  | 'helpLogoUrl'
+  | 'helpColour'
 > = {
   awayAfterMinutes: 5,
   unseenMailMinutes: 3,
@@ -49,6 +57,9 @@ const laterSettings: Pick<
   embeddingModel: null,
   embeddingProblem: null,
   helpCentre: false,
+  helpHost: null,
+  helpLogoUrl: null,
+  helpColour: null,
 };
 
 export interface WorkspaceRecord {

@@ -13,6 +13,7 @@ import { notifyFailure } from '../../notices.ts';
 import type { FruitlessSearch, KbSettings } from '../../records.ts';
 import { hasRole } from '../../session.ts';
 import { Part, Reading } from '../parts.tsx';
+import { HelpLook } from './help-look.tsx';
 
 export function HelpCentre(): JSX.Element {
   const settings = useResource<KbSettings>((signal) => call('GET', '/kb/settings', { signal }), []);
@@ -29,7 +30,12 @@ export function HelpCentre(): JSX.Element {
           <Public settings={settings.value} onChanged={settings.set} />
         )}
       </Part>
-      {settings.value?.helpCentre === true && <Fruitless />}
+      {settings.value?.helpCentre === true && (
+        <>
+          {hasRole('admin') && <HelpLook settings={settings.value} onChanged={settings.set} />}
+          <Fruitless />
+        </>
+      )}
     </>
   );
 }
