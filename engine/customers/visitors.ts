@@ -27,6 +27,8 @@ import { callingAgent } from '../workspace/access.ts';
 import { requireSite } from '../workspace/sites.ts';
 import { blockedAs, sharingBlock } from './visitor-bounds.ts';
 
+const seenAgainMs = 5000;
+
 export const visitorKind: ActorKind<VisitorRecord> = { name: 'visitor', load: findVisitor };
 
 declare module '../events.ts' {
@@ -112,9 +114,9 @@ export function callingVisitor(view: Pick<View, 'state' | 'caller'>): VisitorRec
   return visitor.blockedAt === null ? visitor : refuse('forbidden');
 }
 
-/** The visitor wrote: it was there then. */
+/** The visitor wrote: it was there then. Every message passes here, and a few seconds are no news. */
 export function seeVisitor(ctx: Context, visitor: VisitorRecord): void {
-  putVisitor(ctx, { ...visitor, lastSeenAt: ctx.at });
+  if (ctx.nowMs - Date.parse(visitor.lastSeenAt) >= seenAgainMs) putVisitor(ctx, { ...visitor, lastSeenAt: ctx.at });
 }
 
 export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
