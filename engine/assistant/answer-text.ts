@@ -48,8 +48,9 @@ const listMark = /^\s*\d{1,2}[.)]\s/gm;
  * The first figure or mail address that the known text does not have, in whatever way it is written there. A model that
  * invents something invents these, and they are what does harm.
  */
-export function unknownFigure(text: string, known: string): string | undefined {
-  const prose = text.replaceAll(listMark, '');
+export function unknownFigure(text: string, source: string): string | undefined {
+  const known = withAsciiDigits(source);
+  const prose = withAsciiDigits(text).replaceAll(listMark, '');
   const addresses = prose.match(mailAddress) ?? [];
   const unknown = addresses.find((address) => !known.toLowerCase().includes(address.toLowerCase()));
   if (unknown !== undefined) return unknown;
@@ -57,6 +58,15 @@ export function unknownFigure(text: string, known: string): string | undefined {
   return [...prose.matchAll(figure)]
     .map(([one]) => one)
     .find((one) => !knownDigits.has(digitsOf(one)) && !one.split(/\D+/).every((part) => knownDigits.has(part)));
+}
+
+/** Digits of every script as 0 to 9. Their blocks begin at a code that ends in 0 or 6. */
+function withAsciiDigits(text: string): string {
+  return text.normalize('NFKC').replaceAll(/\p{Nd}/gu, (digit) => {
+    const code = digit.codePointAt(0) ?? 0;
+    const low = code & 0xf;
+    return String(/\p{Nd}/u.test(String.fromCodePoint(code - low)) ? low : low - 6);
+  });
 }
 
 function digitsOf(figure: string): string {

@@ -2,17 +2,19 @@
 // hands over to a person when asked to, when it is not sure, after so many answers and when anything fails. Until then
 // the chat waits for no agent.
 
+import { countAiAnswers } from '../../store/assistant/ai-requests.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { countAiMessages, findMessage, type MessageRecord } from '../../store/conversations/messages.ts';
+import { countAiMessages, findMessage, type MessageRecord, unmarkRead } from '../../store/conversations/messages.ts';
 import { changeConversation, conversationKind } from '../conversations/conversation.ts';
 import { appendMessage, appendServiceLine } from '../conversations/messages.ts';
 import { expectNotice, messageNoticeDeadline } from '../conversations/notices.ts';
 import { routeChat } from '../conversations/routing.ts';
 import { moveTo } from '../conversations/status.ts';
-import { expectUnseen } from '../conversations/unseen.ts';
+import { expectUnseen, waitingAnswers } from '../conversations/unseen.ts';
 import { countIfBelow, dayMs, hourMs, minuteMs } from '../directory/ceilings.ts';
 import { Refusal } from '../errors.ts';
 import { systemCaller } from '../runtime/caller.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
@@ -48,9 +50,9 @@ export const restDeadline = deadline('assistant.rest');
 
 /** A chat in which the customer has not written since the answer counts as solved after this time. */
 const restMs = dayMs;
-/** A customer waits no longer for an answer before a person is asked. */
+/** A message that waited longer for its turn is a person's, and so is one whose answer takes longer. */
 const longestWaitMs = minuteMs;
-const answerTimeoutMs = 45_000;
+const answerTimeoutMs = 30_000;
 /** Chats of one network in an hour, since every answer costs tokens. Agents answer the others. */
 const chatsPerNetwork = 20;
 const maxNamedSources = 3;
@@ -62,6 +64,7 @@ const reasons = {
   turns: 'it gave as many answers as the site allows.',
   file: 'the customer sent a file.',
   mail: 'the customer answered by mail.',
+  unread: 'the customer left before reading the answer.',
   off: 'it is turned off.',
   failed: 'the language model gave no answer.',
 } as const;
@@ -90,7 +93,8 @@ export function expectAnswer(ctx: Context, chat: ConversationRecord, message: Me
   if (turns === 0) return handOver(ctx, chat, 'off');
   if (message.attachments.length > 0) return handOver(ctx, chat, 'file');
   if (understood(message.body) === 'person') return handOver(ctx, chat, 'asked');
-  if (countAiMessages(ctx.db, chat.id) >= turns) return handOver(ctx, chat, 'turns');
+  // Each costs tokens, whether or not it came in time; greetings cost none.
+  if (countAiAnswers(ctx.db, chat.id) >= turns) return handOver(ctx, chat, 'turns');
   ctx.enqueue(answerKind, {
     target: `assistant:${chat.id}`,
     subjectId: chat.id,
@@ -103,7 +107,7 @@ export function expectAnswer(ctx: Context, chat: ConversationRecord, message: Me
 export function handOver(ctx: Context, chat: ConversationRecord, reason: Reason): ConversationRecord {
   if (chat.assistant !== 'answering') return chat;
   ctx.clearDeadline(restDeadline, chat.id);
-  const handed = changeConversation(ctx, chat, { assistant: 'handed_over' });
+  const handed = changeConversation(ctx, unreadAgain(ctx, chat), { assistant: 'handed_over' });
   // It answers nothing: the customer goes on waiting.
   const told = toldReasons.includes(reason)
     ? appendMessage(ctx, handed, {
@@ -118,6 +122,14 @@ export function handOver(ctx: Context, chat: ConversationRecord, reason: Reason)
   const noted = appendServiceLine(ctx, told, `The assistant handed this over: ${reasons[reason]}`);
   expectNotice(ctx, messageNoticeDeadline, chat.id);
   return routeChat(ctx, noted);
+}
+
+/** Who looked while the assistant was answering left it to that. */
+function unreadAgain(ctx: Context, chat: ConversationRecord): ConversationRecord {
+  const { id, waitingSince, agentsReadUpTo } = chat;
+  if (waitingSince === null || agentsReadUpTo === null || agentsReadUpTo < waitingSince) return chat;
+  unmarkRead(ctx.db, { conversationId: id, senderType: 'visitor', from: waitingSince });
+  return changeConversation(ctx, chat, { agentsReadUpTo: isoTime(Date.parse(waitingSince) - 1) });
 }
 
 /**
@@ -183,6 +195,11 @@ export async function summariseHandover(
 export const restChat = command('assistant.rest', (ctx, { subjectId }: DeadlineParams): void => {
   const chat = ctx.state(conversationKind, subjectId);
   if (chat === undefined || !isAnswering(chat) || chat.lastSenderType !== 'ai') return;
+  const [unread] = waitingAnswers(ctx, chat, 1);
+  if (unread !== undefined) {
+    handOver(ctx, chat, 'unread');
+    return;
+  }
   moveTo(ctx, chat, 'solved', { line: 'The assistant solved this: the customer wrote nothing more for a day.' });
 });
 

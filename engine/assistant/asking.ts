@@ -89,8 +89,8 @@ export async function ask(engine: Engine, question: Question, ports: AssistanceP
     ...(onText === undefined ? {} : { onText }),
     ...(signal === undefined ? {} : { signal }),
   };
-  // Agents never wait for customers' answers.
-  const tenant = kind === 'answer' ? `${workspaceId}:answers` : workspaceId;
+  // Agents never wait for what no one of them asked.
+  const tenant = agentId === null ? `${workspaceId}:answers` : workspaceId;
   const answered = await ports.chatModel.ask({ ...endpoint, tenant }, prompt, options);
   if ('problem' in answered) {
     const { problem: reason, message, cause } = answered;

@@ -5,6 +5,7 @@ import type { AiSource } from '../../store/assistant/ai-requests.ts';
 import type { MessageRecord } from '../../store/conversations/messages.ts';
 import { requireReadable } from '../conversations/conversation.ts';
 import { refuse } from '../errors.ts';
+import { nothingWithoutModel } from '../knowledge/retrieval.ts';
 import type { View } from '../runtime/context.ts';
 import type { Engine } from '../runtime/engine.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
@@ -35,7 +36,9 @@ export async function draftAnswer(
   // What the assistant answered before it handed over is still a question for the agent.
   const query = questionIn(messages.filter(({ senderType }) => senderType !== 'ai'));
   if (query === '') refuse('semantic_error', { message: 'The customer has written nothing to answer yet.' });
-  const sources = await sourcesFor(engine, { workspaceId, query }, ports);
+  const sources = await sourcesFor(engine, { workspaceId, query }, ports).catch(
+    (error: unknown) => nothingWithoutModel(error).chunks,
+  );
   const fence = newFence(ports);
   const prompt = draftPrompt(theWorkspace(view).name, messages, sources.map(plainly), fence);
   const { text, ...answer } = await ask(engine, { ...asking, kind: 'draft', prompt, fence, sources }, ports);

@@ -2,7 +2,7 @@
 
 import type { AiSource } from '../../store/assistant/ai-requests.ts';
 import { type MessageRecord, messagesBefore } from '../../store/conversations/messages.ts';
-import { nothingWithoutModel, type RetrievalPorts, type RetrievedChunk, retrieve } from '../knowledge/retrieval.ts';
+import { type RetrievalPorts, type RetrievedChunk, retrieve } from '../knowledge/retrieval.ts';
 import type { View } from '../runtime/context.ts';
 import type { Engine } from '../runtime/engine.ts';
 import { maxPromptMessages } from './prompts.ts';
@@ -12,14 +12,14 @@ export type Source = RetrievedChunk;
 const maxSources = 5;
 const maxQuestionChars = 2000;
 
-/** Those that probably answer the question, best first. */
+/** Those that probably answer the question, best first. Refuses as retrieve() does. */
 export async function sourcesFor(
   engine: Engine,
   question: { workspaceId: string; query: string },
   ports: RetrievalPorts,
 ): Promise<Source[]> {
   const asked = { ...question, topK: maxSources, plainTextToo: true };
-  const { chunks, threshold } = await retrieve(engine, asked, ports).catch(nothingWithoutModel);
+  const { chunks, threshold } = await retrieve(engine, asked, ports);
   return chunks.filter(({ score }) => score >= threshold);
 }
 

@@ -61,7 +61,7 @@ export const setStatus = command(
       });
     }
     if (!isWorkedOn(params.status)) requireCallHolder(ctx, agent, conversation);
-    return { conversation: conversationView(moveTo(ctx, conversation, params.status)) };
+    return { conversation: conversationView(moveTo(ctx, conversation, params.status, byPeople(conversation))) };
   },
 );
 
@@ -73,7 +73,9 @@ export const markSpam = command('conversation.spam', (ctx, params: { conversatio
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
   requireCallHolder(ctx, agent, conversation);
   return {
-    conversation: conversationView(conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'spam')),
+    conversation: conversationView(
+      conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'spam', byPeople(conversation)),
+    ),
   };
 });
 
@@ -82,7 +84,7 @@ export const unmarkSpam = command('conversation.notSpam', (ctx, params: { conver
   const { conversation } = requireReachable(ctx, params.conversationId);
   if (conversation.status !== 'spam')
     refuse('illegal_status_transition', { message: 'The conversation is not marked as spam.' });
-  return { conversation: conversationView(moveTo(ctx, conversation, 'open')) };
+  return { conversation: conversationView(moveTo(ctx, conversation, 'open', byPeople(conversation))) };
 });
 
 /**
@@ -106,7 +108,11 @@ export const snoozeConversation = command(
     const snoozedUntil = isoTime(untilMs);
     if (snoozedUntil === conversation.snoozedUntil) return { conversation: conversationView(conversation) };
     const line = `${agent.name} snoozed this until ${clockFor(theWorkspace(ctx))(snoozedUntil)}.`;
-    return { conversation: conversationView(moveTo(ctx, conversation, 'pending', { snoozedUntil, line })) };
+    return {
+      conversation: conversationView(
+        moveTo(ctx, conversation, 'pending', { ...byPeople(conversation), snoozedUntil, line }),
+      ),
+    };
   },
 );
 
@@ -142,6 +148,11 @@ export const continueRescheduling = command('workspace.autoCloseAnew', (ctx, par
 function scheduleClosing(ctx: Context, conversation: ConversationRecord): void {
   const dueMs = Date.parse(conversation.solvedAt ?? ctx.at) + theWorkspace(ctx).settings.autoCloseDays * dayMs;
   ctx.setDeadline(autoCloseDeadline, conversation.id, Math.max(dueMs, ctx.nowMs));
+}
+
+/** A chat in whose status an agent had a hand is people's: the assistant would not know when to go on. */
+function byPeople({ assistant }: ConversationRecord): ConversationChanges {
+  return assistant === 'answering' ? { assistant: 'handed_over' } : {};
 }
 
 /** Changes the status, with all consequences. The caller has checked that the transition is legal. */

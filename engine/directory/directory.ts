@@ -26,7 +26,7 @@ import {
   reservedWorkspaces,
   subdomainTaken,
 } from '../../store/directory/directory.ts';
-import { helpHosts, putHelpHost } from '../../store/directory/help-hosts.ts';
+import { deleteHelpHost, helpHostOf, helpHosts, putHelpHost } from '../../store/directory/help-hosts.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { refuse } from '../errors.ts';
 import type { Checkpoints } from '../runtime/checkpoints.ts';
@@ -298,9 +298,20 @@ export class Directory {
     return this.#helpHosts.get(header.toLowerCase().replace(/\.?(?::\d+)?$/, ''));
   }
 
-  /** Null: the workspace has none any more. */
-  async setHelpHost(claim: { workspaceId: string; host: string | null }): Promise<void> {
-    await this.change((db) => putHelpHost(db, claim));
+  /** The host that leads to the workspace's help centre. */
+  helpHostOf(workspaceId: string): string | undefined {
+    return helpHostOf(this.db, workspaceId);
+  }
+
+  /** Resolves to the workspace that had it. */
+  async claimHelpHost(claim: { workspaceId: string; host: string }): Promise<string | undefined> {
+    const former = await this.change((db) => putHelpHost(db, claim));
+    this.#helpHosts = undefined;
+    return former;
+  }
+
+  async releaseHelpHost(claim: { workspaceId: string; host: string }): Promise<void> {
+    await this.change((db) => deleteHelpHost(db, claim));
     this.#helpHosts = undefined;
   }
 

@@ -4,11 +4,11 @@
 import type { NameResolver } from '../../workers/providers/resolver.ts';
 import type { Directory } from '../directory/directory.ts';
 import { refuse, refuseField } from '../errors.ts';
-import type { Actor } from '../runtime/caller.ts';
+import { type Actor, systemCaller } from '../runtime/caller.ts';
 import type { Engine } from '../runtime/engine.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { hostNameOf } from '../workspace/sites.ts';
-import { changeKbSettings, type KbChanges, type KbSettings, kbSettings } from './settings.ts';
+import { changeKbSettings, forgetHelpHost, type KbChanges, type KbSettings, kbSettings } from './settings.ts';
 
 /** No address, and not of this machine. */
 const inADomain = /[a-z0-9]\.[a-z0-9-]*[a-z][a-z0-9-]*$/;
@@ -33,12 +33,17 @@ export async function changeSettingsAndHost(
   const { engine, directory } = ports;
   const { workspaceId } = actor;
   const helpHost = changes.helpHost == null ? changes.helpHost : requireHost(changes.helpHost);
-  if (typeof helpHost === 'string') {
-    await requireRecord(ports, actor, helpHost);
-    await directory.setHelpHost({ workspaceId, host: helpHost });
-  }
+  const present = directory.helpHostOf(workspaceId);
+  const isNew = typeof helpHost === 'string' && helpHost !== present;
+  if (isNew) await requireRecord(ports, actor, helpHost);
+  const former = isNew ? await directory.claimHelpHost({ workspaceId, host: helpHost }) : undefined;
   const after = await engine.execute(changeKbSettings, { ...actor, params: { ...changes, helpHost } });
-  if (helpHost === null) await directory.setHelpHost({ workspaceId, host: null });
+  if (helpHost === null && present !== undefined) await directory.releaseHelpHost({ workspaceId, host: present });
+  if (isNew && former !== undefined && former !== workspaceId) {
+    await engine.whenOpen(former);
+    const params = { host: helpHost };
+    await engine.execute(forgetHelpHost, { workspaceId: former, caller: systemCaller, params });
+  }
   return after;
 }
 

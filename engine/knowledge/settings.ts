@@ -107,6 +107,13 @@ export const changeKbSettings = command('kb.changeSettings', (ctx, changes: KbCh
   return after;
 });
 
+/** The host is another workspace's now. */
+export const forgetHelpHost = command('kb.forgetHelpHost', (ctx, { host }: { host: string }): void => {
+  const workspace = theWorkspace(ctx);
+  if (workspace.settings.helpHost === host)
+    putWorkspace(ctx, { ...workspace, settings: { ...workspace.settings, helpHost: null } });
+});
+
 /** Which model searches now, and how far the change to another one is. */
 export interface ModelChange {
   /** Of the vectors that are searched; undefined before the first document. */

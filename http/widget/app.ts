@@ -65,7 +65,12 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
     storage: tabStorage,
     keptStorage: storage,
     wording,
-    addArticles: (panel) => detached(import(base + articlesPath).then(({ attach }) => attach({ panel, api, wording }))),
+    addArticles: (panel) =>
+      detached(
+        import(base + articlesPath).then(({ attach }) =>
+          attach({ panel, api, wording, draw: () => chatWindow.draw() }),
+        ),
+      ),
     reportCampaign: (campaign, type) => campaigns.report(campaign, type),
   });
   chat.begin();

@@ -60,7 +60,9 @@ function innerLink(id: string): HTMLElement {
     click: (event) => {
       event.preventDefault();
       const root = link.getRootNode() as ShadowRoot;
-      root.getElementById(`article-${decodeURIComponent(id)}`)?.scrollIntoView();
+      const heading = root.getElementById(`article-${decodeURIComponent(id)}`);
+      heading?.setAttribute('tabindex', '-1');
+      heading?.focus();
     },
   });
 }

@@ -14,7 +14,7 @@ export const articleStyles = `
 .help-view .state { margin: 8px 2px; }
 .help-view .chat small { display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; }
 .help-view .field { font-size: 16px; }
-.article { overflow-wrap: anywhere; unicode-bidi: plaintext; }
+.article { overflow-wrap: anywhere; }
 .article h2 { margin: 0 0 10px; font-size: 20px; line-height: 1.25; }
 .article h3, .article h4, .article h5, .article h6 { margin: 16px 0 6px; font-size: 16px; }
 .article p, .article ul, .article ol, .article pre, .article blockquote, .article .table { margin: 0 0 10px; }

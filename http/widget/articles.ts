@@ -13,6 +13,8 @@ export interface ArticlesOptions {
   readonly panel: HTMLElement;
   readonly api: Api;
   readonly wording: Wording;
+  /** The chat is shown again, and what came meanwhile is read. */
+  draw(): void;
 }
 
 interface Listed {
@@ -53,7 +55,7 @@ class Articles {
   readonly #said = h('p', { class: 'state', role: 'status' });
   readonly #found = h('ul', { class: 'chats' });
   readonly #search: HTMLElement;
-  readonly #article = h('article', { class: 'article', hidden: true });
+  readonly #article = h('article', { class: 'article', dir: 'auto', hidden: true });
   /** Where the focus was before the view, and before the article in it. */
   #before: HTMLElement;
   #beforeArticle: HTMLElement | undefined;
@@ -139,7 +141,7 @@ class Articles {
 
   #ask(words: string, more = ''): Promise<{ articles: readonly Listed[] }> {
     const { api, wording } = this.#options;
-    const query = encodeURIComponent(words.trim().slice(0, maxQueryChars));
+    const query = encodeURIComponent([...words.trim()].slice(0, maxQueryChars).join(''));
     return api.call('GET', `articles?q=${query}&lang=${encodeURIComponent(wording.locale.slice(0, 16))}${more}`);
   }
 
@@ -250,6 +252,7 @@ class Articles {
       return;
     }
     this.#view.hidden = true;
+    this.#options.draw();
     if (this.#before.isConnected) this.#before.focus();
     else this.#opener.focus();
   }

@@ -395,7 +395,9 @@ export class ChatWindow {
   }
 
   #markRead(): void {
-    if (this.#isOpen && !document.hidden) detached(this.#options.chat.markRead());
+    // An article may cover the messages.
+    if (this.#isOpen && !document.hidden && this.#list.element.offsetHeight > 0)
+      detached(this.#options.chat.markRead());
   }
 
   #key(event: KeyboardEvent): void {

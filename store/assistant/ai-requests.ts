@@ -68,6 +68,15 @@ export function aiRequestPage(
     .map((row) => ({ ...row, sources: fromJson(row.sources) }));
 }
 
+/** Of a conversation: what its customer's messages were answered with, and answers that came too late. */
+export function countAiAnswers(db: Database, conversationId: string): number {
+  return (
+    db.get<{ count: number }>(`SELECT count(*) AS count FROM aiRequest WHERE conversationId = ? AND kind = 'answer'`, [
+      conversationId,
+    ])?.count ?? 0
+  );
+}
+
 /** Returns their number. */
 export function deleteAiRequestsBefore(db: Database, at: string, limit: number): number {
   return db.run('DELETE FROM aiRequest WHERE id IN (SELECT id FROM aiRequest WHERE createdAt < ? LIMIT ?)', [

@@ -33,7 +33,6 @@ export function lastAgentIn(db: Database, conversationId: string): string | unde
   )?.senderId;
 }
 
-/** The agents who wrote in the conversation. */
 /** Answers and others that the assistant wrote. */
 export function countAiMessages(db: Database, conversationId: string): number {
   return (
@@ -43,6 +42,7 @@ export function countAiMessages(db: Database, conversationId: string): number {
   );
 }
 
+/** The agents who wrote in the conversation. */
 export function authorsIn(
   db: Database,
   { conversationId, limit }: { conversationId: string; limit: number },

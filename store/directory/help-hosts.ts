@@ -13,8 +13,21 @@ export function helpHosts(db: Database): HelpHost[] {
   );
 }
 
-/** Takes it from whichever workspace had it. Null: the workspace has none any more. */
-export function putHelpHost(db: Database, { workspaceId, host }: { workspaceId: string; host: string | null }): void {
+export function helpHostOf(db: Database, workspaceId: string): string | undefined {
+  return db.get<{ host: string }>('SELECT host FROM helpHost WHERE workspaceId = ?', [workspaceId])?.host;
+}
+
+/** Takes it from whichever workspace had it, which is returned. */
+export function putHelpHost(
+  db: Database,
+  { workspaceId, host }: { workspaceId: string; host: string },
+): string | undefined {
+  const former = db.get<{ workspaceId: string }>('SELECT workspaceId FROM helpHost WHERE host = ?', [host]);
   db.run('DELETE FROM helpHost WHERE workspaceId = ? OR host = ?', [workspaceId, host]);
-  if (host !== null) db.run('INSERT INTO helpHost (host, workspaceId) VALUES (?, ?)', [host, workspaceId]);
+  db.run('INSERT INTO helpHost (host, workspaceId) VALUES (?, ?)', [host, workspaceId]);
+  return former?.workspaceId;
+}
+
+export function deleteHelpHost(db: Database, { workspaceId, host }: { workspaceId: string; host: string }): void {
+  db.run('DELETE FROM helpHost WHERE workspaceId = ? AND host = ?', [workspaceId, host]);
 }

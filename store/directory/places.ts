@@ -128,13 +128,13 @@ export const placeKinds: readonly PlaceKind[] = [
       ]),
     // The directory has a new one first. One that another workspace took stays in the settings of the former.
     onTheirWay: (directory) => directory.all<{ host: string }>('SELECT host FROM helpHost').map(({ host }) => host),
-    isTaken: (directory, workspaceId, name) =>
-      directory.get('SELECT 1 FROM helpHost WHERE host = ? AND workspaceId <> ?', [name, workspaceId]) !== undefined,
+    // It went to whom its DNS named later.
+    isTaken: () => false,
     take(directory, db, workspaceId) {
       for (const { host } of db.all<{ host: string }>(
         `SELECT settings ->> 'helpHost' AS host FROM workspace WHERE settings ->> 'helpHost' IS NOT NULL`,
       ))
-        directory.run('INSERT INTO helpHost (host, workspaceId) VALUES (?, ?)', [host, workspaceId]);
+        directory.run('INSERT OR IGNORE INTO helpHost (host, workspaceId) VALUES (?, ?)', [host, workspaceId]);
     },
     giveUp: (directory, workspaceId) => void directory.run('DELETE FROM helpHost WHERE workspaceId = ?', [workspaceId]),
   },

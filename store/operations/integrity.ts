@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
     rule: 'a conversation knows who spoke last',
     sql: `SELECT 'conversation ' || id AS fault FROM conversation
           WHERE lastSenderType IS NOT (SELECT senderType FROM message WHERE conversationId = conversation.id AND senderType <> 'system' ORDER BY createdAt DESC LIMIT 1)
-          OR waitingSince IS NOT NULL AND lastSenderType <> 'visitor'`,
+          OR waitingSince IS NOT NULL AND (lastCustomerMessageAt IS NULL OR lastCustomerMessageAt < waitingSince)`,
   },
   {
     rule: 'a snoozed conversation is pending and has a deadline',

@@ -182,7 +182,7 @@ export function reportedAfter(
 /** Open unassigned conversations, now. */
 export function queuedByChannel(db: Database, scope: ReportScope): Map<Channel, number> {
   const rows = db.all<{ channel: Channel; count: number }>(
-    `SELECT channel, count(*) AS count FROM conversation WHERE status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL AND ${withinScope({ ...scope, agentId: null })} GROUP BY channel`,
+    `SELECT channel, count(*) AS count FROM conversation WHERE status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL AND assistant IS NOT 'answering' AND ${withinScope({ ...scope, agentId: null })} GROUP BY channel`,
     { ...scopeValues({ ...scope, agentId: null }) },
   );
   return new Map(rows.map(({ channel, count }) => [channel, count]));

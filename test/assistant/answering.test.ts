@@ -210,6 +210,14 @@ t.test('an agent who writes, takes, is given it or moves it ends the answers', a
   const ways: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
     writes: (id) => service.post(`/conversations/${id}/messages`, { body: 'I am here.' }, owner.token),
     takes: (id) => service.post(`/conversations/${id}/take`, {}, owner.token),
+    solves: (id) => service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token),
+    snoozes: (id) =>
+      service.post(
+        `/conversations/${id}/snooze`,
+        { until: new Date(service.clock.now() + minuteMs).toISOString() },
+        owner.token,
+      ),
+    'marks as spam': (id) => service.post(`/conversations/${id}/spam`, {}, owner.token),
     moves: (id) =>
       service.post(`/conversations/${id}/assign-to-department`, { departmentId: department.id }, owner.token),
   };
@@ -353,6 +361,8 @@ t.test('figures and words', async (t) => {
   const known = 'Within 30 days. It costs 1,299.00 €, call +49 30 1234-56 or write to help@shop.example.';
   for (const fine of [
     '30 days',
+    '٣٠ days',
+    '３０ days',
     '1299.00 €',
     'Call +49 30 123456.',
     'help@shop.example',
@@ -360,7 +370,7 @@ t.test('figures and words', async (t) => {
     '',
   ])
     t.equal(unknownFigure(fine, known), undefined, fine);
-  for (const wrong of ['31 days', '3 days', '1,299.50', 'other@shop.example', '129'])
+  for (const wrong of ['٣١ days', '६० दिन', '31 days', '3 days', '1,299.50', 'other@shop.example', '129'])
     t.ok(unknownFigure(wrong, known), wrong);
   const meant = [
     ['Hi!', 'greeting'],

@@ -119,6 +119,7 @@ t.test('[help] a host goes to whom its DNS names last', async (t) => {
   says(names, theirs.helpHostProof);
   t.equal((await theirs.claim('help.shop.example')).status, 200);
   t.match((await read(service, 'help.shop.example', '/returns')).text, new RegExp(theirs.helpHostProof));
+  t.match((await service.get('/kb/settings', ours.owner.token)).body, { helpHost: null, helpCentreUrl: /\/help\// });
   const agent = await service.agent(ours.owner);
   t.match(await service.patch('/kb/settings', { helpHost: 'help.shop.example' }, agent.token), { status: 403 });
 });

@@ -75,8 +75,14 @@ export function withMessage(conversation: Conversation, message: Message): Conve
     preview: previewOf(message),
     lastSenderType: message.senderType,
     lastSenderId: message.senderId,
-    waitingSince: message.senderType === 'visitor' ? (conversation.waitingSince ?? message.createdAt) : null,
+    waitingSince: waitingAfter(conversation, message),
   };
+}
+
+/** That the assistant hands over answers nothing. The record says so before the message comes. */
+function waitingAfter({ assistant, waitingSince }: Conversation, message: Message): string | null {
+  if (message.senderType === 'visitor') return waitingSince ?? message.createdAt;
+  return message.senderType === 'ai' && assistant === 'handed_over' ? waitingSince : null;
 }
 
 /** An agent read the customer's messages. */
@@ -99,11 +105,11 @@ export function isUnread({ lastCustomerMessageAt, agentsReadUpTo }: Conversation
   return isAfter(lastCustomerMessageAt, agentsReadUpTo);
 }
 
-/** Whether no one has it and its customer spoke last: it stays so whoever looks at it, until someone answers. */
+/** Whether no one has it and its customer waits: it stays so whoever looks at it, until someone answers. */
 export function waitsForAnyone(conversation: Conversation): boolean {
-  const { assignedAgentId, status, channel, lastCustomerMessageAt, lastMessageAt } = conversation;
-  if (assignedAgentId !== null || status !== 'open') return false;
-  return channel === 'call' || (lastCustomerMessageAt !== null && lastCustomerMessageAt === lastMessageAt);
+  const { assignedAgentId, status, channel, assistant, waitingSince } = conversation;
+  if (assignedAgentId !== null || status !== 'open' || assistant === 'answering') return false;
+  return channel === 'call' || waitingSince !== null;
 }
 
 /** Times are ISO 8601 UTC with milliseconds, so they compare as text. Null is before everything. */

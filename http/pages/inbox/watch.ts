@@ -19,6 +19,7 @@ import { previewOf } from './merging.ts';
 function concerns(conversation: Conversation): boolean {
   const agent = me.peek()?.agent;
   if (agent === undefined || conversation.status === 'spam' || !isReachable(conversation, agent)) return false;
+  if (conversation.assistant === 'answering') return false;
   return (
     conversation.assignedAgentId === null ||
     conversation.assignedAgentId === agent.id ||
@@ -28,6 +29,10 @@ function concerns(conversation: Conversation): boolean {
 
 async function notifyMessage(message: Message): Promise<void> {
   const conversation = conversationOf(message.conversationId) ?? (await loadConversation(message.conversationId));
+  await notifyWaiting(conversation, previewOf(message));
+}
+
+async function notifyWaiting(conversation: Conversation, body: string): Promise<void> {
   if (isInUse.peek() || !concerns(conversation) || (await isInUseElsewhere())) return;
   const reason = conversation.assignedAgentId === null ? 'queue' : 'own_messages';
   playMessage(reason);
@@ -37,7 +42,7 @@ async function notifyMessage(message: Message): Promise<void> {
     reason,
     tag: conversation.id,
     title: customerName(conversation),
-    body: previewOf(message),
+    body,
     href: `/inbox/${conversation.assignedAgentId === null ? 'unassigned' : 'mine'}/${conversation.id}`,
   });
 }
@@ -71,6 +76,11 @@ export function startWatching(): Stop {
       const isOpen = after.status === 'open' || after.status === 'pending';
       if (isOpen && after.channel !== 'call' && before.handshake?.toAgentId !== own && !isActedOn(after.id))
         void notifyAssigned(after);
+    }),
+    onConversation(({ before, after }) => {
+      const isHandedOver = before?.assistant === 'answering' && after?.assistant === 'handed_over';
+      if (after !== undefined && isHandedOver && after.assignedAgentId === null && after.waitingSince !== null)
+        notifyWaiting(after, after.preview ?? '').catch(() => undefined);
     }),
     () => {
       waitingCount.value = 0;
