@@ -8,9 +8,10 @@ export interface CitedText {
   readonly cited: readonly number[];
 }
 
-const citation = /\s*\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\]/g;
+const citation = /(?<!\s)\s*\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\]/g;
 const markdownLink = /\[([^\]\n]{1,200})\]\(([^()\s]{1,2000})\)/g;
-const webAddress = /\b(?:https?:\/\/|www\.)[^\s<>"']*[^\s<>"'.,;:!?)\]}]/gi;
+/** As where addresses become links, and what is one without its scheme. */
+const webAddress = /(?:https?:\/\/|www\.)[^\s<>"']*[^\s<>"'.,;:!?)\]}]/gi;
 
 /** Takes the numbers of sources out of the text. Numbers without a source are not cited. */
 export function citedText(text: string, sourceCount: number): CitedText {
@@ -27,10 +28,10 @@ export function citedText(text: string, sourceCount: number): CitedText {
 
 /** Removes links that the allowed text does not have; a link's words stay. */
 export function withoutForeignLinks(text: string, allowed: string): string {
-  const isKnown = (url: string): boolean => allowed.includes(url);
+  const known = new Set(allowed.match(webAddress));
   return text
-    .replaceAll(markdownLink, (link, words: string, url: string) => (isKnown(url) ? link : words))
-    .replaceAll(webAddress, (url) => (isKnown(url) ? url : ''))
+    .replaceAll(markdownLink, (link, words: string, url: string) => (known.has(url) ? link : words))
+    .replaceAll(webAddress, (url) => (known.has(url) ? url : ''))
     .replaceAll(/[^\S\n]{2,}/g, ' ')
     .trim();
 }
@@ -40,24 +41,26 @@ export function leaksPrompt(text: string, fence: string): boolean {
   return text.includes(fence);
 }
 
-const mailAddress = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
-const figure = /\d(?:[\d.,:'\s\u00a0\u202f/-]*\d)?/g;
-const listMark = /^\s*\d{1,2}[.)]\s/gm;
+const mailAddress = /(?<![\p{L}\p{N}_.+-])[\p{L}\p{N}_.+-]+@[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+/gu;
+/** With a sign of percent or money beside it, which is a part of what it says. */
+const figure = /(?:\p{Sc}\s?)?\d(?:[\d.,:'\s/-]*\d)?(?:\s?[%\p{Sc}])?/gu;
 
 /**
- * The first figure or mail address that the known text does not have, in whatever way it is written there. A model that
+ * The first figure or mail address that the source does not have, in whatever way it is written there. A model that
  * invents something invents these, and they are what does harm.
  */
 export function unknownFigure(text: string, source: string): string | undefined {
-  const known = withAsciiDigits(source);
-  const prose = withAsciiDigits(text).replaceAll(listMark, '');
-  const addresses = prose.match(mailAddress) ?? [];
-  const unknown = addresses.find((address) => !known.toLowerCase().includes(address.toLowerCase()));
-  if (unknown !== undefined) return unknown;
-  const knownDigits = new Set([...known.matchAll(figure)].flatMap(([one]) => [digitsOf(one), ...one.split(/\D+/)]));
-  return [...prose.matchAll(figure)]
-    .map(([one]) => one)
-    .find((one) => !knownDigits.has(digitsOf(one)) && !one.split(/\D+/).every((part) => knownDigits.has(part)));
+  const [said, known] = [withAsciiDigits(text), withAsciiDigits(source)];
+  const addresses = new Set(known.toLowerCase().match(mailAddress));
+  const figures = new Set((known.match(figure) ?? []).flatMap((one) => [digitsOf(one), digitsOf(one) + signOf(one)]));
+  return (
+    said.match(mailAddress)?.find((address) => !addresses.has(address.toLowerCase())) ??
+    said.match(figure)?.find((one) => !figures.has(digitsOf(one) + signOf(one)))
+  );
+}
+
+function signOf(figure: string): string {
+  return /[%\p{Sc}]/u.exec(figure)?.[0] ?? '';
 }
 
 /** Digits of every script as 0 to 9. Their blocks begin at a code that ends in 0 or 6. */

@@ -56,6 +56,8 @@ const answerTimeoutMs = 30_000;
 /** Chats of one network in an hour, since every answer costs tokens. Agents answer the others. */
 const chatsPerNetwork = 20;
 const maxNamedSources = 3;
+/** Far more than what is asked for. */
+const maxAnswerChars = 4000;
 
 /** Why a person takes over, for agents. */
 const reasons = {
@@ -117,7 +119,8 @@ export function handOver(ctx: Context, chat: ConversationRecord, reason: Reason)
         isSide: true,
       }).conversation
     : handed;
-  if (countAiMessages(ctx.db, chat.id) > (told === handed ? 0 : 1))
+  const answers = countAiMessages(ctx.db, chat.id) - (told === handed ? 0 : 1);
+  if (answers > 0 && countAiAnswers(ctx.db, chat.id) > 0)
     ctx.enqueue(handoverSummaryKind, { target: `assistant:${chat.id}`, subjectId: chat.id, payload: {} });
   const noted = appendServiceLine(ctx, told, `The assistant handed this over: ${reasons[reason]}`);
   expectNotice(ctx, messageNoticeDeadline, chat.id);
@@ -266,6 +269,7 @@ async function answerTo(
     },
     ports,
   );
+  if (text.length > maxAnswerChars) return undefined;
   const { text: said, cited } = citedText(text, sources.length);
   if (isCut || said.includes(passOn) || cited.length === 0 || said === '') return undefined;
   // A customer's own figures are none of ours, even if the model confirms them.

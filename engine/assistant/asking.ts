@@ -52,6 +52,8 @@ export interface Answered {
 
 const maxTokens = { draft: 700, summary: 400, rewrite: 3000, test: 200, answer: 500 } as const;
 const fenceBytes = 9;
+/** Of a day's tokens: what customers cause must leave some to agents. */
+const customersShare = 0.5;
 const secondsPerDay = 24 * 3600;
 /** Rather too many tokens. */
 const charsPerToken = 3;
@@ -124,7 +126,8 @@ export function requireModel(view: View, ports: AssistancePorts): ModelEndpoint 
   const endpoint = operatorsModel.endpoint ?? (own && endpointOf(view, own, ports)) ?? noModel();
   const [today] = aiUsage(view);
   const used = today?.day === view.at.slice(0, 10) ? today.tokensIn + today.tokensOut : 0;
-  if (used >= (aiTokensPerDay(view, operatorsModel) ?? 0))
+  const limit = aiTokensPerDay(view, operatorsModel) ?? 0;
+  if (used >= (view.caller.kind === 'agent' ? limit : limit * customersShare))
     refuse('rate_limited', {
       message: "Today's tokens of the language model are used up. A new day begins at midnight, UTC.",
       retryAfter: secondsPerDay - (Math.floor(view.nowMs / 1000) % secondsPerDay),

@@ -66,7 +66,7 @@ export function answerPrompt(
       'Use facts from the sources only. After each sentence that uses one, put its number in brackets, such as [1].',
       `Reply with the one word ${passOn} if the sources do not answer the question, if you are not sure, if the customer wants ` +
         'a person, complains or is upset, or if something must be looked up, decided, changed or promised.',
-      "Write in the language of the customer's last message: plain text, friendly, at most 120 words, without a greeting, a signature or links.",
+      "Write in the language of the customer's last message: plain text, friendly, at most 120 words, without a greeting, a numbered list, a signature or links.",
     ].join('\n'),
     user: [
       fenced('sources', fence, sources.map(sourceItem)),

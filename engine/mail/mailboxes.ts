@@ -28,7 +28,11 @@ import { theRoster } from '../workspace/roster.ts';
 export const mailboxDeadline = deadline('mailbox.check');
 
 /** Brings in the mail of the mailbox that is its subject. A failed check is not retried: its deadline runs the next one. */
-export const mailboxKind = outboxKind<NoPayload>('mailbox-check', { retryDelaysMs: [], maxUnderWay: 8 });
+export const mailboxKind = outboxKind<NoPayload>('mailbox-check', {
+  retryDelaysMs: [],
+  maxUnderWay: 8,
+  maxPerWorkspace: 2,
+});
 
 /** A mailbox whose server does not announce new mail is read this often. */
 const checkEveryMs = 2 * minuteMs;

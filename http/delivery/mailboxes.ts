@@ -25,6 +25,11 @@ export interface MailboxPorts {
 
 /** As for mail that comes by SMTP. */
 const maxMailBytes = 36 * 1024 * 1024;
+const tooLarge = `a mail may have ${maxMailBytes} bytes`;
+/** Found by their time: far more than a busy mailbox receives in that time. */
+const maxMailsAtFirst = 20_000;
+/** Of one check. */
+const checkTimeoutMs = 5 * 60_000;
 /** More follow in another check, so that the mailboxes of other workspaces get their turn. */
 const maxMailsPerCheck = 200;
 /** Mailboxes beyond them are only checked by their timers. */
@@ -62,6 +67,8 @@ export class Mailboxes {
   }
 
   async #read(workspaceId: string, mailbox: MailboxRecord, session: ImapSession): Promise<string> {
+    // A server that sends a little now and then would otherwise keep the place of others.
+    const late = setTimeout(() => session.close(), checkTimeoutMs);
     try {
       const folder = await session.open(mailbox.folder);
       const isMore = await this.#take(workspaceId, { mailbox, session, folder });
@@ -71,6 +78,8 @@ export class Mailboxes {
       this.#forget(mailbox.id);
       session.close();
       throw error;
+    } finally {
+      clearTimeout(late);
     }
   }
 
@@ -94,7 +103,7 @@ export class Mailboxes {
     const isKnown = mailbox.uidValidity === folder.uidValidity;
     const mails = isKnown
       ? await session.mailsAfter(mailbox.lastUid, maxMailsPerCheck)
-      : (await session.mailsSince(lookBackFrom(mailbox), Number.POSITIVE_INFINITY)).filter((mail) =>
+      : (await session.mailsSince(lookBackFrom(mailbox), maxMailsAtFirst)).filter((mail) =>
           isAfterStart(mail, mailbox),
         );
     for (const mail of mails) {
@@ -128,13 +137,15 @@ export class Mailboxes {
     workspaceId: string,
     { mailbox, session, mail }: { mailbox: MailboxRecord; session: ImapSession; mail: FetchedMail },
   ): Promise<string | undefined> {
-    if (mail.bytes > maxMailBytes) return `a mail may have ${maxMailBytes} bytes`;
+    if (mail.bytes > maxMailBytes) return tooLarge;
     await mkdir(this.#ports.folder, { recursive: true, mode: 0o700 });
     const folder = await mkdtemp(join(this.#ports.folder, 'mail-'));
     try {
       const path = join(folder, 'mail.eml');
       // Another client deleted or moved it meanwhile.
-      if (!(await session.save(mail.uid, path))) return 'it is no longer in the mailbox';
+      const saved = await session.save(mail.uid, path, maxMailBytes);
+      if (saved === 'gone') return 'it is no longer in the mailbox';
+      if (saved === 'too large') return tooLarge;
       const rejection = await receiveFetched(this.#ports.mailPorts, { workspaceId, address: mailbox.address, path });
       return rejection?.rejected;
     } finally {

@@ -166,7 +166,14 @@ export const mailboxRoutes = [
       return services.engine.execute(changeMailbox, {
         workspaceId,
         caller,
-        params: { ...params, changes: { ...changes, sealedSecret } },
+        params: {
+          ...params,
+          changes: {
+            ...changes,
+            sealedSecret,
+            ...(goesElsewhere ? { mayBePrivate: mayBePrivate(services) } : {}),
+          },
+        },
       });
     },
   }),
@@ -268,8 +275,7 @@ async function mailboxOf(
     folder,
     afterwards,
     moveTo,
-    // As for the workspace's mail server: for others than the operator, a private address would be a way into its network.
-    mayBePrivate: services.config.allowPrivateWebhooks || isOnlyWorkspace(services.directory.db),
+    mayBePrivate: mayBePrivate(services),
   };
   const about = mailboxKeyName(view.workspaceId, mailboxId);
   if (body.grant !== undefined) {
@@ -379,3 +385,8 @@ async function answered<Said extends { answer: string }>(
 }
 
 const shortened = (text: string): string => oneLine(text).slice(0, maxAnswerChars);
+
+/** As for the workspace's mail server: for others than the operator, a private address would be a way into its network. */
+function mayBePrivate({ config, directory }: Services): boolean {
+  return config.allowPrivateWebhooks || isOnlyWorkspace(directory.db);
+}

@@ -2,8 +2,8 @@
 
 const maxAnchorChars = 200;
 
-/** The words in lower case, joined by hyphens. Adds itself to `taken`, the anchors above it in the article. */
-export function anchorOf(heading: string, taken: Set<string>): string {
+/** The words in lower case, joined by hyphens. Adds itself to `taken`: how often each anchor was asked for above it. */
+export function anchorOf(heading: string, taken: Map<string, number>): string {
   const words =
     heading
       .normalize('NFKC')
@@ -11,8 +11,10 @@ export function anchorOf(heading: string, taken: Set<string>): string {
       .match(/[\p{L}\p{M}\p{N}]+/gu)
       ?.join('-')
       .slice(0, maxAnchorChars) ?? 'section';
-  let anchor = words;
-  for (let count = 1; taken.has(anchor); count += 1) anchor = `${words}-${count}`;
-  taken.add(anchor);
+  let count = taken.get(words) ?? 0;
+  let anchor = count === 0 ? words : `${words}-${count}`;
+  for (; taken.has(anchor); anchor = `${words}-${count}`) count += 1;
+  taken.set(words, count + 1);
+  if (anchor !== words) taken.set(anchor, 1);
   return anchor;
 }

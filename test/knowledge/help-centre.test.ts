@@ -155,6 +155,14 @@ t.test('[help] a link to a section finds its heading, however it is written', as
   for (const hash of hashes) t.ok(text.includes(`id="${hash}"`), hash);
 });
 
+t.test('[help] an article of nothing but headings costs no one else a search', async (t) => {
+  const centre = await open(t);
+  await centre.write({ title: 'Headings', body: '# a\n'.repeat(40_000) });
+  const { status, text } = await centre.read('/headings');
+  t.equal(status, 200);
+  t.match(text.slice(-20_000), /id="a-39999"/);
+});
+
 t.test('[help] without a model, titles are searched', async (t) => {
   const centre = await open(t, { EMBEDDING_MODEL: 'none' });
   await centre.write(returns);

@@ -10,7 +10,7 @@ const levelBelow = 1;
 const lowestLevel = 6;
 
 export function articleHtml(markdown: string): string {
-  const ids = new Set<string>();
+  const ids = new Map<string, number>();
   const marked = new Marked({
     gfm: true,
     renderer: {

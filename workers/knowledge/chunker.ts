@@ -109,7 +109,7 @@ function placeOf(path: readonly Heading[], title: string): Pick<Chunk, 'headings
 }
 
 function sectionsOf({ text, isArticle = false }: ChunkSource, limits: ChunkLimits): Section[] {
-  const anchors = new Set<string>();
+  const anchors = new Map<string, number>();
   const sections: Section[] = [];
   let path: Heading[] = [];
   let heading: Unit | undefined;

@@ -31,8 +31,8 @@ export interface ImapSession {
   mailsAfter(uid: number, limit: number): Promise<FetchedMail[]>;
   /** The mails of this day and later, in order, at most `limit`. */
   mailsSince(at: string, limit: number): Promise<FetchedMail[]>;
-  /** Writes the whole mail to the file. Resolves to false if it is gone. */
-  save(uid: number, path: string): Promise<boolean>;
+  /** Writes the whole mail to the file, or its first bytes if it is too large. */
+  save(uid: number, path: string, maxBytes: number): Promise<'saved' | 'gone' | 'too large'>;
   markSeen(uid: number): Promise<void>;
   /** Makes the folder if it does not exist. */
   move(uid: number, folder: string): Promise<void>;
@@ -49,11 +49,15 @@ export interface ImapPatience {
   readonly connectMs: number;
   /** Without a byte from the server, other than while it is watched. */
   readonly silentMs: number;
+  /** Until the user is signed in, whatever the server sends meanwhile. */
+  readonly signInMs?: number;
 }
 
 const patience: ImapPatience = { connectMs: 10_000, silentMs: 60_000 };
 /** Servers may end an idle connection after 30 minutes (RFC 2177); networks on the way do earlier. */
 const maxIdleMs = 9 * 60_000;
+/** Until the user is signed in, whatever the server sends meanwhile. */
+const signInMs = 30_000;
 /** Far above any answer about a mailbox of mails up to the size that is accepted. */
 const maxResponseBytes = 64 * 1024 * 1024;
 const maxFolders = 500;
@@ -84,11 +88,14 @@ export function mailboxesOver(resolveHost: ResolveHost, given: ImapPatience = pa
       maxResponseSize: maxResponseBytes,
     });
     const session = new Session(client);
+    const late = setTimeout(() => client.close(), given.signInMs ?? signInMs);
     try {
       await client.connect();
     } catch (error) {
       client.close();
       throw new Error(wordsOf(error), { cause: error });
+    } finally {
+      clearTimeout(late);
     }
     return session;
   };
@@ -154,21 +161,25 @@ class Session implements ImapSession {
 
   async #heads(uids: readonly number[]): Promise<FetchedMail[]> {
     if (uids.length === 0) return [];
-    const heads = await this.#client.fetchAll(
-      uids.join(','),
-      { uid: true, size: true, internalDate: true },
-      { uid: true },
-    );
-    return heads
-      .map(({ uid, size = 0, internalDate }) => ({ uid, bytes: size, receivedAt: timeOf(internalDate) }))
-      .sort((a, b) => a.uid - b.uid);
+    const heads: FetchedMail[] = [];
+    const asked = { uid: true, size: true, internalDate: true };
+    for await (const { uid, size = 0, internalDate } of this.#client.fetch(uids.join(','), asked, { uid: true })) {
+      if (heads.length === uids.length) {
+        this.close();
+        throw new Error('the server sent more mails than it was asked for');
+      }
+      heads.push({ uid, bytes: size, receivedAt: timeOf(internalDate) });
+    }
+    return heads.sort((a, b) => a.uid - b.uid);
   }
 
-  async save(uid: number, path: string): Promise<boolean> {
-    const mail = await this.#client.download(String(uid), undefined, { uid: true });
-    if (!('content' in mail) || mail.content === undefined) return false;
-    await pipeline(mail.content, createWriteStream(path));
-    return true;
+  async save(uid: number, path: string, maxBytes: number): Promise<'saved' | 'gone' | 'too large'> {
+    // The size that a server names may be wrong.
+    const mail = await this.#client.download(String(uid), undefined, { uid: true, maxBytes: maxBytes + 1 });
+    if (!('content' in mail) || mail.content === undefined) return 'gone';
+    const file = createWriteStream(path);
+    await pipeline(mail.content, file);
+    return file.bytesWritten > maxBytes ? 'too large' : 'saved';
   }
 
   async markSeen(uid: number): Promise<void> {
