@@ -31,7 +31,7 @@ import {
 import type { RawReply } from '../request.ts';
 import { type Route, route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { acceptedLanguages, excerptOf, noteFruitless } from './help-search.ts';
+import { acceptedLanguages, excerptOf, noteFruitless, renderedArticle } from './help-search.ts';
 
 const tag = 'Help centre';
 const access = { kind: 'public' } as const;
@@ -188,7 +188,7 @@ export const helpRoutes: readonly Route[] = [
           updatedAt: article.updatedAt,
           href,
           vote: query.thanks === undefined ? { href: href.replace(/(?=\?|$)/, '/feedback') } : 'done',
-          html: await services.retriever.articleHtml(article.body),
+          html: await renderedArticle(services, article),
         }),
       );
     },
@@ -224,7 +224,7 @@ export const helpRoutes: readonly Route[] = [
           title: article.title,
           updatedAt: article.updatedAt,
           href: undefined,
-          html: await services.retriever.articleHtml(article.body),
+          html: await renderedArticle(services, article),
         }),
       );
     },

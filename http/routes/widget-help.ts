@@ -19,7 +19,7 @@ import type { KbArticleRecord } from '../../store/knowledge/articles.ts';
 import { type Route, route } from '../route.ts';
 import { Id, nullable, Time } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
-import { excerptOf, noteFruitless } from './help-search.ts';
+import { excerptOf, noteFruitless, renderedArticle } from './help-search.ts';
 
 const tag = 'Widget';
 const access = { kind: 'visitor' } as const;
@@ -95,7 +95,7 @@ export const widgetHelpRoutes: readonly Route[] = [
       const view = await helpView(services, workspaceId, caller);
       const article = published(view, params.articleId);
       const { id, title, updatedAt } = article;
-      const html = await services.retriever.articleHtml(article.body);
+      const html = await renderedArticle(services, article);
       return { id, title, language: languageOf(view, article), html, url: articleUrl(view, id), updatedAt };
     },
   }),

@@ -173,6 +173,40 @@ export const workspaceAttacks: readonly Attack[] = [
         attacker.flood((serial) => attacker.request('GET', pathname + pages[serial % pages.length]), { depth: 4 });
     },
   },
+  {
+    name: 'headings',
+    what: 'pages of an article of nothing but headings, while others search',
+    async prepare(attacker) {
+      const { token } = await attacker.workspace();
+      const { body } = await attacker.caller.call('PATCH', '/kb/settings', { token, body: { helpCentre: true } });
+      await attacker.caller.call('POST', '/kb/articles', {
+        token,
+        body: { title: 'Headings', body: '# a\n'.repeat(49_000), status: 'published' },
+      });
+      const { pathname } = new URL(String(body.helpCentreUrl));
+      return () => attacker.flood(() => attacker.request('GET', `${pathname}/headings`), { depth: 4 });
+    },
+  },
+  byAgent('saved-views', 'views with filters, kept and read', (attacker, token, serial) =>
+    serial % 4 === 0
+      ? attacker.request('GET', '/api/v1/views', { token })
+      : attacker.request('POST', '/api/v1/views', {
+          token,
+          body: { name: `View ${serial} ${'x'.repeat(50)}`, filter: { tags: [`t${serial}`] } },
+        }),
+  ),
+  byAgent('mailboxes', 'mailboxes at servers that do not answer', (attacker, token, serial) =>
+    attacker.request('POST', '/api/v1/workspace/mailboxes/test', {
+      token,
+      body: {
+        address: `box${serial}@made-up.example`,
+        username: 'x',
+        password: 'x',
+        imap: { host: '127.0.0.1', port: 9, security: 'tls' },
+        smtp: null,
+      },
+    }),
+  ),
   byAgent('contact-imports', 'imports of 200 contacts each', (attacker, token, serial) =>
     attacker.request('POST', '/api/v1/contacts/import', {
       token,

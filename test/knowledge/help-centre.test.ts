@@ -157,10 +157,13 @@ t.test('[help] a link to a section finds its heading, however it is written', as
 
 t.test('[help] an article of nothing but headings costs no one else a search', async (t) => {
   const centre = await open(t);
-  await centre.write({ title: 'Headings', body: '# a\n'.repeat(40_000) });
+  await centre.write({ title: 'Headings', body: '# a\n'.repeat(15_000) });
   const { status, text } = await centre.read('/headings');
   t.equal(status, 200);
-  t.match(text.slice(-20_000), /id="a-39999"/);
+  t.match(text.slice(-20_000), /id="a-14999"/);
+  await centre.write({ title: 'Too many', body: '# a\n'.repeat(49_000) });
+  t.equal((await centre.read('/too-many')).status, 503, 'no page has a megabyte of markup');
+  t.match((await centre.read('/search?q=headings')).text, /Headings/);
 });
 
 t.test('[help] without a model, titles are searched', async (t) => {

@@ -12,7 +12,6 @@ import {
   refreshKbIndex,
 } from '../../store/knowledge/index.ts';
 import { answerCalls } from '../thread.ts';
-import { articleHtml } from './article-html.ts';
 import { plainChunk } from './plain-chunk.ts';
 import { type RankedChunk, rankedChunks } from './ranking.ts';
 import { rankedReplies } from './reply-ranking.ts';
@@ -93,8 +92,6 @@ export const methods = {
       }));
     });
   },
-
-  articleHtml,
 
   searchReplies({ path, agentId, channel, text, languages, limit }: ReplySearch): Seen<FoundReply[]> {
     const db = Database.openReader(path);
