@@ -173,20 +173,6 @@ export const workspaceAttacks: readonly Attack[] = [
         attacker.flood((serial) => attacker.request('GET', pathname + pages[serial % pages.length]), { depth: 4 });
     },
   },
-  {
-    name: 'headings',
-    what: 'pages of an article of nothing but headings, while others search',
-    async prepare(attacker) {
-      const { token } = await attacker.workspace();
-      const { body } = await attacker.caller.call('PATCH', '/kb/settings', { token, body: { helpCentre: true } });
-      await attacker.caller.call('POST', '/kb/articles', {
-        token,
-        body: { title: 'Headings', body: '# a\n'.repeat(49_000), status: 'published' },
-      });
-      const { pathname } = new URL(String(body.helpCentreUrl));
-      return () => attacker.flood(() => attacker.request('GET', `${pathname}/headings`), { depth: 4 });
-    },
-  },
   byAgent('saved-views', 'views with filters, kept and read', (attacker, token, serial) =>
     serial % 4 === 0
       ? attacker.request('GET', '/api/v1/views', { token })

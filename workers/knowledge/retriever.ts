@@ -30,9 +30,11 @@ const renderMs = 10_000;
 /** Until a text that failed is tried again. */
 const failedMs = 30_000;
 const maxRendering = 50;
-const articleHeapMb = { old: 96 };
+const articleHeapMb = { young: 4, old: 48 };
+/** Rendered articles are kept, so it is needed rarely. */
+const articleIdleMs = 2000;
 /** Rendered articles that are kept, and texts that took too long. */
-const maxKeptChars = 4_000_000;
+const maxKeptChars = 2_000_000;
 const maxKept = 200;
 
 export function createRetriever(): Retriever {
@@ -49,7 +51,7 @@ export function createRetriever(): Retriever {
     maxWaiting: maxRendering,
     timeoutMs: renderMs,
     heapMb: articleHeapMb,
-    idleMs,
+    idleMs: articleIdleMs,
   });
   return {
     search: (search) => thread.call('search', search),
