@@ -1,6 +1,7 @@
 // Prepares operations that change how an agent signs in: a sign-in that was just confirmed, and passkeys and apps to
 // change. They have their own agents, so that other agents' sign-ins keep working. Called by stages.ts.
 
+import { PushBrowser } from '../support/push-browsers.ts';
 import { addPasskey, codeOf, origin, Passkey } from '../support/second-factors.ts';
 import { type Person, password } from '../support/service.ts';
 import type { Known } from './requests.ts';
@@ -53,6 +54,14 @@ export const signInStages: Readonly<Record<string, (world: World) => Promise<Kno
   'agent.resetSecondFactors': async (world) => {
     const { agent } = await withPasskey(world);
     return as(await confirmed(world, 'plain'), { params: { agentId: agent.agentId } });
+  },
+
+  // A subscription belongs to a sign-in.
+  'push.subscribe': async (world) => as(await confirmed(world, 'plain'), { body: await subscription(world) }),
+  'push.unsubscribe': async (world) => {
+    const agent = await confirmed(world, 'plain');
+    const { id } = await asked(world, agent, 'POST', '/me/push', await subscription(world));
+    return as(agent, { params: { subscriptionId: id } });
   },
 
   'signIn.secondFactor': async (world) => {
@@ -114,6 +123,11 @@ async function withPasskey(world: World): Promise<{ agent: Person; id: string; p
   const made = { id: added.body.passkey.id, passkey };
   passkeys.set(world, made);
   return { agent, ...made };
+}
+
+/** Of a browser whose push service does not answer. */
+async function subscription(world: World): Promise<object> {
+  return (await PushBrowser.subscribe('http://127.0.0.1:9', `/${world.service.clock.now()}`, '')).subscription;
 }
 
 /** The service's answer; throws its refusals. */

@@ -113,7 +113,7 @@ function visitFor(namespace: Namespace, operations: readonly Operation[], pools:
           { type: 'call' },
           { type: 'call', id: null, method: 'me.read' },
           { type: 'call', id: 1.5, method: 'me.read' },
-          { type: 'call', id: '../../raw:1e999', method: 'me.read' },
+          { type: 'call', id: '@@raw:1e999', method: 'me.read' },
           { type: 'reply' },
           {},
           [],

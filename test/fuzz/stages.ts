@@ -6,10 +6,13 @@ import { Secret, TOTP } from 'otpauth';
 import { suppress } from '../../engine/mail/suppressions.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';
+import { iconSizes } from '../../http/browser/app-icon.ts';
+import { guideNames, guideSections } from '../../http/documents/guide.ts';
 import { reportTypes } from '../../http/exports/report-types.ts';
 import { registerApp, tokensOf } from '../support/oauth.ts';
 import { password } from '../support/service.ts';
 import { accountSid } from '../support/twilio.ts';
+import { knowledgeStages } from './knowledge-stages.ts';
 import type { Known } from './requests.ts';
 import { signInStages } from './sign-in-stages.ts';
 import type { World } from './world.ts';
@@ -28,6 +31,7 @@ let count = 0;
 /** By operation. */
 const stages: Readonly<Record<string, Stage>> = {
   ...signInStages,
+  ...knowledgeStages,
   'auth.join': async (world) => {
     const email = `joining${(count += 1)}@example.org`;
     await world.asAdmin('POST', '/agents/invite', { email, name: 'New', role: 'agent' });
@@ -60,6 +64,17 @@ const stages: Readonly<Record<string, Stage>> = {
       body: { agentId: await ableAgent(world), expectedVersion: version },
     };
   },
+  'conversation.unassign': async (world) => {
+    const { id } = await world.service.chat(await world.admin());
+    const { version } = await world.asAdmin('POST', `/conversations/${id}/take`, {});
+    return { caller: 'admin', params: { conversationId: id }, body: { expectedVersion: version } };
+  },
+  'draft.send': async (world) => {
+    const mail = { to: ['kim@example.org'], subject: 'Your order', body: 'It is on its way.' };
+    const { id, version } = await world.asAdmin('POST', '/drafts', { mail });
+    return { caller: 'admin', params: { draftId: id }, body: { expectedVersion: version } };
+  },
+  'mailbox.authorize': async () => ({ caller: 'admin', body: { provider: 'google', address: 'kim@example.org' } }),
 
   'storage.put': (world) => presignedUpload(world),
   'storage.read': async (world) => {
@@ -207,6 +222,8 @@ const stages: Readonly<Record<string, Stage>> = {
   ...Object.fromEntries(['delivery', 'retryDelivery'].map((act) => [`verifyWebhook.${act}`, verifyDelivery] as const)),
 
   'widget.app': async (world) => ({ params: { file: await namedIn(world, '/widget.js', /app-[\w-]+\.js/) } }),
+  'system.guide': async () => ({ params: { section: guideSections[0] ?? '', page: guideNames[0] ?? '' } }),
+  'page.icon': async () => ({ params: { file: `${iconSizes[0]}.png` } }),
   'page.asset': async (world) => ({ params: { file: await namedIn(world, '/sign-in', /(?<=\/assets\/)[^"]+/) } }),
 };
 

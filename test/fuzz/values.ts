@@ -30,11 +30,11 @@ type Values = fc.Arbitrary<unknown>;
 export const versionField = 'expectedVersion';
 
 /** JSON.stringify cannot write it: toJson() does. */
-const deepMark = '../../deep:';
-const rawMark = '../../raw:';
-const manyMark = '../../many:';
-const longMark = '../../long:';
-const fieldsMark = '../../fields:';
+const deepMark = '@@deep:';
+const rawMark = '@@raw:';
+const manyMark = '@@many:';
+const longMark = '@@long:';
+const fieldsMark = '@@fields:';
 
 const oddTexts: readonly string[] = [
   '',

@@ -17,6 +17,7 @@ import { createLog } from '../../http/process/log.ts';
 import { signatureOf } from '../../http/signed/signatures.ts';
 import { twilioSignature } from '../../workers/providers/carrier-twilio-hooks.ts';
 import { claimLine, customerNumber, type Line, newCallId, ringLine } from '../support/calls.ts';
+import { ChatServer } from '../support/chat-server.ts';
 import { tempFolder } from '../support/folder.ts';
 import { makeKey } from '../support/keys.ts';
 import { DnsZone } from '../support/mail-servers.ts';
@@ -70,6 +71,15 @@ const tokenLifeMs = 7 * 24 * 3600_000;
 const allWeek = {
   days: Array.from({ length: 7 }, (_, day) => ({ weekday: day + 1, opens: '00:00', closes: '24:00' })),
 };
+/** A provider of mailboxes that does not answer. */
+const closed = { host: '127.0.0.1', port: 9, security: 'tls' } as const;
+const nowhere = {
+  authorizeUrl: 'http://127.0.0.1:9/authorize',
+  tokenUrl: 'http://127.0.0.1:9/token',
+  scope: 'mail',
+  imap: closed,
+  smtp: closed,
+};
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -87,6 +97,7 @@ interface Parts {
   readonly people: Record<'supervisor' | 'agent', Person>;
   readonly line: Line;
   readonly site: Site;
+  readonly chatServer: ChatServer;
   readonly stripe: FakeStripe | undefined;
 }
 
@@ -108,6 +119,8 @@ export class World {
   readonly line: Line;
   /** With a logo, and a page at every other address. */
   readonly siteUrl: string;
+  /** A language model. */
+  readonly chatServer: ChatServer;
   /** If it bills. */
   readonly stripe: FakeStripe | undefined;
   #subscription: ReturnType<FakeStripe['pay']> | undefined;
@@ -131,6 +144,7 @@ export class World {
     this.people = parts.people;
     this.line = parts.line;
     this.siteUrl = `http://127.0.0.1:${parts.site.port}`;
+    this.chatServer = parts.chatServer;
     this.stripe = parts.stripe;
     this.#customer = parts.ours.customer;
   }
@@ -138,7 +152,7 @@ export class World {
   static async start(t: Teardown, options: WorldOptions): Promise<World> {
     const random = randomFrom(options.seed);
     const clock = new ManualClock();
-    const [dns, site] = [await DnsZone.start(t), await Site.start(t)];
+    const [dns, site, chatServer] = [await DnsZone.start(t), await Site.start(t), await ChatServer.start(t)];
     site
       .page('/logo.png', png, { 'Content-Type': 'image/png' })
       .page('/robots.txt', '', { 'Content-Type': 'text/plain' });
@@ -155,6 +169,8 @@ export class World {
       ALLOW_PRIVATE_CRAWL: '1',
       ALLOW_PRIVATE_WEBHOOKS: '1',
       DNS_SERVERS: dns.address,
+      GOOGLE_CLIENT_ID: 'app',
+      GOOGLE_CLIENT_SECRET: 'app secret',
       ...twilio?.env(),
       ...stripe?.env,
     };
@@ -163,6 +179,7 @@ export class World {
       dataDir,
       clock,
       crawlPauseMs: 0,
+      mailProviders: { google: nowhere, microsoft: nowhere },
       random: random.next,
       fillRandom: (bytes) => random.fill(bytes),
       ...(options.verbose === true && { log: createLog('error') }),
@@ -187,6 +204,7 @@ export class World {
       people,
       line,
       site,
+      chatServer,
       stripe,
     });
     await world.renew();
