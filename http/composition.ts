@@ -136,7 +136,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
   const mailboxes = new Mailboxes({
     engine,
     mailPorts: services.mailPorts,
-    openMailbox: services.openMailbox,
+    openMailbox: (server) => services.mailboxReader.open(server),
     userOf: services.mailboxUser,
     folder: join(ground.dataDir, 'fetched-mail'),
   });

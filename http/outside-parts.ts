@@ -7,6 +7,7 @@ import type { Clock } from '../engine/runtime/clock.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { type AttachmentSource, createAttachmentSource } from '../workers/files/attachment-source.ts';
 import { createMailReader, type MailReader } from '../workers/mail/mail-reader.ts';
+import { createMailboxReader } from '../workers/mail/mailboxes.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
 import { stripeBilling } from '../workers/providers/billing-stripe.ts';
 import { type Carrier, noCarrier } from '../workers/providers/carrier.ts';
@@ -16,7 +17,6 @@ import { type Commerce, createCommerce } from '../workers/providers/commerce.ts'
 import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
 import { createFetcher } from '../workers/providers/fetcher.ts';
 import { dnsResolver, type ResolveHost, systemResolver } from '../workers/providers/host-resolver.ts';
-import { mailboxesOver } from '../workers/providers/imap.ts';
 import { type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
 import { createMailAccess } from '../workers/providers/mail-access.ts';
 import { mailServers } from '../workers/providers/mail-server.ts';
@@ -72,7 +72,7 @@ type OutsideServices = Pick<
   | 'chatModel'
   | 'visitorPlaces'
   | 'sendThrough'
-  | 'openMailbox'
+  | 'mailboxReader'
   | 'mailAccess'
 >;
 
@@ -113,7 +113,7 @@ export async function outsideOf(
       chatModel: chatModelOf(config, options),
       billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
       sendThrough: mailServers(resolveHostOf(config)),
-      openMailbox: mailboxesOver(resolveHostOf(config)),
+      mailboxReader: createMailboxReader(resolveHostOf(config)),
       mailAccess: createMailAccess(config.mailApps, options.mailProviders),
       visitorPlaces: createVisitorPlaces({ places, countryHeaders: config.geo.countryHeaders }),
     },

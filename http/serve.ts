@@ -233,6 +233,7 @@ class Service implements Running {
     // After the engine: what they leave unfinished is not recorded as failed, but repeated after the restart.
     ingestion.stop();
     mailboxes.stop();
+    await services.mailboxReader.stop();
     await Promise.all([knowledge.stop(), services.commerce.close(), services.chatModel.close()]);
     this.#server.close();
     mail.close();

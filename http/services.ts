@@ -13,13 +13,13 @@ import type { MailboxRecord } from '../store/mail/mailboxes.ts';
 import type { ImageSource } from '../workers/files/image-source.ts';
 import type { Crawler } from '../workers/knowledge/crawler.ts';
 import type { ModelStore } from '../workers/knowledge/model-store.ts';
+import type { MailboxReader } from '../workers/mail/mailboxes.ts';
 import type { NumberingPlan } from '../workers/numbering-plan.ts';
 import type { BillingProvider } from '../workers/providers/billing.ts';
 import type { Carrier } from '../workers/providers/carrier.ts';
 import type { ChatModel } from '../workers/providers/chat-model.ts';
 import type { Commerce } from '../workers/providers/commerce.ts';
 import type { EmailDomainProvider } from '../workers/providers/email-domain.ts';
-import type { OpenMailbox } from '../workers/providers/imap.ts';
 import type { MailAccess } from '../workers/providers/mail-access.ts';
 import type { MailUser, SendThrough } from '../workers/providers/mail-server.ts';
 import type { ObjectStore } from '../workers/providers/objects.ts';
@@ -80,7 +80,7 @@ export interface Services extends RetrievalPorts {
   sendMail(item: { workspaceId: string; id: string; mail: Mail }): Promise<string>;
   /** Sends through a server that a workspace named. */
   readonly sendThrough: SendThrough;
-  readonly openMailbox: OpenMailbox;
+  readonly mailboxReader: MailboxReader;
   readonly mailAccess: MailAccess;
   readonly mailboxGrants: MailboxGrants;
   /** How a connected mailbox is signed in to. */

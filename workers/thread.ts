@@ -49,6 +49,10 @@ interface Answer {
   readonly error?: { readonly name: string; readonly message: string };
 }
 
+interface Emitted {
+  readonly event: unknown;
+}
+
 interface Waiting {
   readonly timer: NodeJS.Timeout;
   resolve(result: unknown): void;
@@ -71,6 +75,12 @@ export interface ThreadOptions {
   readonly heapMb?: { readonly young?: number; readonly old: number };
   /** A thread that is unused for this long is stopped; the next call restarts it. */
   readonly idleMs?: number;
+  /** Whether an unused thread still does something; judged after each call. */
+  readonly isNeeded?: () => boolean;
+  /** Plain data that the thread emits by itself. */
+  readonly onEvent?: (event: unknown) => void;
+  /** The thread died or was stopped. */
+  readonly onEnd?: () => void;
 }
 
 export function createThread<Q extends Methods>(options: ThreadOptions): Thread<Q> {
@@ -135,7 +145,9 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
     const started = startThread(file, { workerData: data, resourceLimits });
     // The thread must not keep the process alive; callers waiting for it do.
     started.unref();
-    started.on('message', ({ id, result, error }: Answer) => {
+    started.on('message', (message: Answer | Emitted) => {
+      if ('event' in message) return this.#options.onEvent?.(message.event);
+      const { id, result, error } = message;
       const call = this.#remove(id);
       if (error === undefined) call?.resolve(result);
       else call?.reject(errorFrom(error));
@@ -149,8 +161,9 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
     const call = this.#waiting.get(id);
     this.#waiting.delete(id);
     clearTimeout(call?.timer);
-    const { idleMs } = this.#options;
-    if (this.#waiting.size === 0 && idleMs !== undefined)
+    const { idleMs, isNeeded } = this.#options;
+    clearTimeout(this.#idle);
+    if (this.#waiting.size === 0 && idleMs !== undefined && isNeeded?.() !== true)
       this.#idle = setTimeout(() => this.#stopIdle(), idleMs).unref();
     return call;
   }
@@ -166,6 +179,7 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
     this.#worker = undefined;
     for (const id of [...this.#waiting.keys()])
       this.#remove(id)?.reject(new ThreadFailed(`the ${this.#options.title} thread failed`, { cause }));
+    this.#options.onEnd?.();
   }
 }
 
@@ -182,6 +196,11 @@ const backgroundPriority = 10;
  */
 export function giveWay(): void {
   if (process.platform === 'linux') setPriority(backgroundPriority);
+}
+
+/** In the thread: plain data for `onEvent`. */
+export function emit(event: unknown): void {
+  parentPort?.postMessage({ event } satisfies Emitted);
 }
 
 /**

@@ -10,13 +10,13 @@ import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import { type MailPorts, receiveFetched } from '../../engine/tickets/mail-intake.ts';
 import { findMailbox, type MailboxRecord } from '../../store/mail/mailboxes.ts';
-import type { FetchedMail, ImapSession, OpenFolder, OpenMailbox } from '../../workers/providers/imap.ts';
+import type { FetchedMail, ImapSession, MailboxReader, OpenFolder } from '../../workers/mail/mailboxes.ts';
 import type { MailUser } from '../../workers/providers/mail-server.ts';
 
 export interface MailboxPorts {
   readonly engine: Engine;
   readonly mailPorts: MailPorts;
-  readonly openMailbox: OpenMailbox;
+  readonly openMailbox: MailboxReader['open'];
   /** How the mailbox is signed in to. Rejects if its provider withdrew the access. */
   userOf(workspaceId: string, mailbox: MailboxRecord): Promise<MailUser>;
   /** For mails being received. */

@@ -347,7 +347,7 @@ async function tried(
   const { imap, smtp, address, folder, mayBePrivate } = mailbox;
   const { email: to, name } = requireAdmin(view);
   const imapTried = await answered(async () => {
-    const session = await services.openMailbox({ ...imap, user: await user(), mayBePrivate });
+    const session = await services.mailboxReader.open({ ...imap, user: await user(), mayBePrivate });
     try {
       const folders = await session.folders();
       await session.open(folder);

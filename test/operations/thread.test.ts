@@ -123,3 +123,28 @@ t.test('[threads] one that fills its memory dies without the process', async (t)
   t.ok((await thread.call('hoard', undefined as never).catch((error: unknown) => error)) instanceof ThreadFailed);
   t.equal(await thread.call('echo', 'still here'), 'still here');
 });
+
+t.test('[threads] what a thread emits by itself arrives, and one that is needed is not stopped', async (t) => {
+  const [started, events] = [watchThreads(t), [] as unknown[]];
+  let isNeeded = true;
+  let ended = 0;
+  const thread = start(t, {
+    idleMs: 1,
+    isNeeded: () => isNeeded,
+    onEvent: (event) => void events.push(event),
+    onEnd: () => {
+      ended += 1;
+    },
+  });
+  await thread.call('emit', 'news');
+  t.same(events, ['news']);
+  const [worker] = started;
+  const exited = new Promise<void>((resolve) => worker?.once('exit', () => resolve()));
+  isNeeded = false;
+  await thread.call('echo', 'no longer');
+  await exited;
+  t.equal(ended, 0, 'its idle end is no failure');
+  await t.rejects(thread.call('die', undefined as never), ThreadFailed);
+  t.equal(ended, 1);
+  t.equal(started.length, 2);
+});

@@ -1,10 +1,11 @@
 // A thread for tests of workers/thread.ts that answers, throws, dies, hangs or takes all memory on request.
 
 import { threadId, workerData } from 'node:worker_threads';
-import { answerCalls, ThreadUnavailable } from '../../workers/thread.ts';
+import { answerCalls, emit, ThreadUnavailable } from '../../workers/thread.ts';
 
 export const methods = {
   echo: (text: string): string => text,
+  emit: (text: string): void => emit(text),
   later: async (text: string): Promise<string> => text,
   self: (): { threadId: number; data: unknown } => ({ threadId, data: workerData }),
   unsendable: (): object => ({ call: () => {} }),

@@ -1,13 +1,12 @@
-// Reads mailboxes over IMAP for workspaces. It connects only to an address that it checked itself, because the name may
-// lead somewhere else a moment later. Reading changes nothing in the mailbox; marking and moving are calls of their own.
-// The only importer of imapflow, loaded on first use.
+// Reads a mailbox over IMAP. Reading changes nothing in the mailbox; marking and moving are calls of their own. Runs in
+// the mailbox thread, because a server may send more than can be parsed beside other work. The only importer of imapflow.
 
 import { createWriteStream } from 'node:fs';
 import { isIP } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import type { ImapFlow } from 'imapflow';
-import { isPublicAddress, type ResolveHost } from './host-resolver.ts';
-import { type MailServer, publicAddressOf } from './mail-server.ts';
+import { ImapFlow } from 'imapflow';
+import { isPublicAddress } from './host-resolver.ts';
+import type { MailServer } from './mail-server.ts';
 
 export interface OpenFolder {
   /** Changes when the server numbers the folder's mails anew (RFC 9051 §2.3.1.1). */
@@ -42,9 +41,6 @@ export interface ImapSession {
   close(): void;
 }
 
-/** Rejects with the server's words. */
-export type OpenMailbox = (server: MailServer) => Promise<ImapSession>;
-
 export interface ImapPatience {
   readonly connectMs: number;
   /** Without a byte from the server, other than while it is watched. */
@@ -61,44 +57,63 @@ const signInMs = 30_000;
 /** Far above any answer about a mailbox of mails up to the size that is accepted. */
 const maxResponseBytes = 64 * 1024 * 1024;
 const maxFolders = 500;
+/**
+ * What a connection may receive beyond its rate: the library limits each line and not their number. Thousands of folders
+ * fit in, and whatever another client does to a watched folder.
+ */
+const spareBytes = 512 * 1024;
+/** The numbers of about a million mails. */
+const searchBytes = 8 * 1024 * 1024;
+const bytesPerSecond = 10 * 1024;
+const meterMs = 250;
+const rowBytes = 200;
+/** Between two announcements of new mail. */
+const quietMs = 1000;
+/**
+ * The library's errors about one mail, of which the next check would find no more: the server sends more than twice the
+ * size that it names, or another client deleted the mail meanwhile.
+ */
+const brokenOff: ReadonlyMap<unknown, 'gone' | 'too large'> = new Map([
+  ['DownloadOverflow', 'too large'],
+  ['DownloadIncomplete', 'gone'],
+]);
 
-export function mailboxesOver(resolveHost: ResolveHost, given: ImapPatience = patience): OpenMailbox {
-  return async (server) => {
-    const { host, port, security, user } = server;
-    if (user === undefined) throw new Error('a mailbox needs a user name');
-    const address = await publicAddressOf(server, resolveHost);
-    const { ImapFlow } = await import('imapflow');
-    const client = new ImapFlow({
-      host: address,
-      port,
-      secure: security === 'tls',
-      doSTARTTLS: security === 'starttls',
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      // As for a mail server: one on the own network mostly has a self-signed certificate.
-      tls: { rejectUnauthorized: isPublicAddress(address) },
-      auth: { user: user.name, ...('password' in user ? { pass: user.password } : { accessToken: user.accessToken }) },
-      logger: false,
-      autoIdleDelay: 100,
-      maxIdleTime: maxIdleMs,
-      connectionTimeout: given.connectMs,
-      greetingTimeout: given.connectMs,
-      socketTimeout: given.silentMs,
-      maxLiteralSize: maxResponseBytes / 2,
-      maxLineLength: maxResponseBytes / 2,
-      maxResponseSize: maxResponseBytes,
-    });
-    const session = new Session(client);
-    const late = setTimeout(() => client.close(), given.signInMs ?? signInMs);
-    try {
-      await client.connect();
-    } catch (error) {
-      client.close();
-      throw new Error(wordsOf(error), { cause: error });
-    } finally {
-      clearTimeout(late);
-    }
-    return session;
-  };
+/** Connects to this address, to which the server's host leads. Rejects with the server's words. */
+export async function openImap(
+  { host, port, security, user }: MailServer,
+  { address, onClosed, given = patience }: { address: string; onClosed: () => void; given?: ImapPatience | undefined },
+): Promise<ImapSession> {
+  if (user === undefined) throw new Error('a mailbox needs a user name');
+  const client = new ImapFlow({
+    host: address,
+    port,
+    secure: security === 'tls',
+    doSTARTTLS: security === 'starttls',
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    // As for a mail server: one on the own network mostly has a self-signed certificate.
+    tls: { rejectUnauthorized: isPublicAddress(address) },
+    auth: { user: user.name, ...('password' in user ? { pass: user.password } : { accessToken: user.accessToken }) },
+    logger: false,
+    autoIdleDelay: 100,
+    maxIdleTime: maxIdleMs,
+    connectionTimeout: given.connectMs,
+    greetingTimeout: given.connectMs,
+    socketTimeout: given.silentMs,
+    maxLiteralSize: maxResponseBytes / 2,
+    maxLineLength: maxResponseBytes / 2,
+    maxResponseSize: maxResponseBytes,
+  });
+  const session = new Session(client, onClosed);
+  const late = setTimeout(() => client.close(), given.signInMs ?? signInMs);
+  try {
+    await client.connect();
+  } catch (error) {
+    session.close();
+    throw new Error(wordsOf(error), { cause: error });
+  } finally {
+    clearTimeout(late);
+  }
+  return session;
 }
 
 /** The library's message says only which command failed; the server's words say why. */
@@ -112,16 +127,23 @@ class Session implements ImapSession {
   readonly #client: ImapFlow;
   #onArrived: (() => void) | undefined;
   #isOpen = true;
+  readonly #onClosed: () => void;
+  readonly #ticking: NodeJS.Timeout;
+  #quiet: NodeJS.Timeout | undefined;
+  #isUnannounced = false;
+  #seenBytes = 0;
+  #owedBytes = 0;
+  #allowedBytes = spareBytes;
 
-  constructor(client: ImapFlow) {
+  constructor(client: ImapFlow, onClosed: () => void) {
     this.#client = client;
+    this.#onClosed = onClosed;
+    this.#ticking = setInterval(() => this.#meter(), meterMs).unref();
     // Without a listener an error of a watched connection would end the process.
     client.on('error', () => this.close());
-    client.on('close', () => {
-      this.#isOpen = false;
-    });
+    client.on('close', () => this.#end());
     client.on('exists', ({ count, prevCount }: { count: number; prevCount: number }) => {
-      if (count > prevCount) this.#onArrived?.();
+      if (count > prevCount) this.#announce();
     });
   }
 
@@ -155,12 +177,16 @@ class Session implements ImapSession {
   }
 
   async #search(query: { uid: string } | { since: Date }): Promise<number[]> {
-    const found = await this.#client.search(query, { uid: true });
+    const found = await this.#allowing(searchBytes, () => this.#client.search(query, { uid: true }));
     return Array.isArray(found) ? found.sort((a, b) => a - b) : [];
   }
 
   async #heads(uids: readonly number[]): Promise<FetchedMail[]> {
     if (uids.length === 0) return [];
+    return this.#allowing(spareBytes + uids.length * rowBytes, () => this.#fetchHeads(uids));
+  }
+
+  async #fetchHeads(uids: readonly number[]): Promise<FetchedMail[]> {
     const heads: FetchedMail[] = [];
     const asked = { uid: true, size: true, internalDate: true };
     for await (const { uid, size = 0, internalDate } of this.#client.fetch(uids.join(','), asked, { uid: true })) {
@@ -173,13 +199,44 @@ class Session implements ImapSession {
     return heads.sort((a, b) => a.uid - b.uid);
   }
 
-  async save(uid: number, path: string, maxBytes: number): Promise<'saved' | 'gone' | 'too large'> {
+  save(uid: number, path: string, maxBytes: number): Promise<'saved' | 'gone' | 'too large'> {
+    return this.#allowing(maxBytes + spareBytes, () => this.#save(uid, path, maxBytes));
+  }
+
+  async #save(uid: number, path: string, maxBytes: number): Promise<'saved' | 'gone' | 'too large'> {
     // The size that a server names may be wrong.
     const mail = await this.#client.download(String(uid), undefined, { uid: true, maxBytes: maxBytes + 1 });
     if (!('content' in mail) || mail.content === undefined) return 'gone';
     const file = createWriteStream(path);
-    await pipeline(mail.content, file);
+    try {
+      await pipeline(mail.content, file);
+    } catch (error) {
+      const outcome = brokenOff.get((error as { code?: unknown }).code);
+      if (outcome === undefined) throw error;
+      return outcome;
+    }
     return file.bytesWritten > maxBytes ? 'too large' : 'saved';
+  }
+
+  /** For an answer that may be longer than others. */
+  async #allowing<Answer>(bytes: number, call: () => Promise<Answer>): Promise<Answer> {
+    this.#allowedBytes = bytes;
+    try {
+      return await call();
+    } finally {
+      this.#allowedBytes = spareBytes;
+      this.#owedBytes = 0;
+      this.#seenBytes = this.#client.stats().received;
+    }
+  }
+
+  /** Ends the connection of a server that sends without an end. */
+  #meter(): void {
+    const { received } = this.#client.stats();
+    const rated = (bytesPerSecond * meterMs) / 1000;
+    this.#owedBytes = Math.max(0, this.#owedBytes + received - this.#seenBytes - rated);
+    this.#seenBytes = received;
+    if (this.#owedBytes > this.#allowedBytes) this.close();
   }
 
   async markSeen(uid: number): Promise<void> {
@@ -198,9 +255,29 @@ class Session implements ImapSession {
   }
 
   close(): void {
+    this.#end();
+    this.#client.close();
+  }
+
+  #end(): void {
+    if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#onArrived = undefined;
-    this.#client.close();
+    clearInterval(this.#ticking);
+    clearTimeout(this.#quiet);
+    this.#onClosed();
+  }
+
+  /** At once, and then at most once in a while: mails that come together are read together. */
+  #announce(): void {
+    this.#isUnannounced = true;
+    if (this.#quiet !== undefined) return;
+    this.#isUnannounced = false;
+    this.#onArrived?.();
+    this.#quiet = setTimeout(() => {
+      this.#quiet = undefined;
+      if (this.#isUnannounced) this.#announce();
+    }, quietMs).unref();
   }
 }
 
