@@ -9,11 +9,11 @@ const count = Number(process.env['SIMULATION_SEEDS'] ?? defaultSeeds);
 /** Each defect is found long before. */
 const maxSeedsOfDefect = 100;
 
-t.setTimeout(1000 * Math.max(120, count));
+t.setTimeout(1000 * Math.max(300, count));
 
 t.test(
   'whatever happens and whenever it crashes, every promise is kept',
-  { timeout: 1000 * Math.max(120, count) },
+  { timeout: 1000 * Math.max(300, count) },
   async (t) => {
     const { seeds, events, crashes, failures } = await runSeeds({ first: 1, count, steps: defaultSteps });
     for (const { message } of failures) t.fail(message);
