@@ -4,6 +4,7 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 
 /** One more than the two cores of a small machine: many wait for a clock, a disk or a browser. */
@@ -28,9 +29,15 @@ const env = {
   // Every file loads the whole service: what V8 compiled of it for one file serves the next, a sixth of the time of most.
   NODE_COMPILE_CACHE: join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled'),
 };
+const node = [
+  process.execPath,
+  '--disable-warning=ExperimentalWarning',
+  '--import',
+  pathToFileURL(join(import.meta.dirname, 'stripped-types.js')).href,
+];
 // tap requests those reports through NODE_OPTIONS.
 for (const file of files) {
-  void t.spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, file], {
+  void t.spawn('env', ['-u', 'NODE_OPTIONS', ...node, file], {
     name: file,
     buffered: true,
     timeout: fileTimeoutMs,
