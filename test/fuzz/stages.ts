@@ -69,6 +69,17 @@ const stages: Readonly<Record<string, Stage>> = {
     const { version } = await world.asAdmin('POST', `/conversations/${id}/take`, {});
     return { caller: 'admin', params: { conversationId: id }, body: { expectedVersion: version } };
   },
+  'message.send': async (world) => {
+    const { id } = await world.service.chat(await world.admin());
+    return { caller: 'admin', params: { conversationId: id }, body: { body: 'It is on its way.' } };
+  },
+  'webhook.test': async (world) => ({ caller: 'admin', params: { webhookId: await ownWebhook(world) } }),
+  'webhook.retryDelivery': async (world) => {
+    const webhookId = await ownWebhook(world);
+    await world.asAdmin('POST', `/webhooks/${webhookId}/test`);
+    const { deliveries } = await world.asAdmin('GET', `/webhooks/${webhookId}/deliveries`);
+    return { caller: 'admin', params: { webhookId, deliveryId: deliveries[0].id } };
+  },
   'draft.send': async (world) => {
     const mail = { to: ['kim@example.org'], subject: 'Your order', body: 'It is on its way.' };
     const { id, version } = await world.asAdmin('POST', '/drafts', { mail });
@@ -319,6 +330,16 @@ async function consented(world: World): Promise<string> {
   // A call beside this one may have deleted the app to make room for its own.
   const [grant] = (await world.asAdmin('GET', '/oauth-grants')).grants;
   return grant?.id ?? consented(world);
+}
+
+async function ownWebhook(world: World): Promise<string> {
+  const known = await world.asAdmin('GET', '/webhooks');
+  const url = `${world.siteUrl}/hook`;
+  const present = known.webhooks.find((one: { url: string }) => one.url === url);
+  const { id } = present ?? (await world.asAdmin('POST', '/webhooks', { url, events: ['note.created'] }));
+  // It may have been disabled.
+  await world.asAdmin('PATCH', `/webhooks/${id}`, { status: 'active' });
+  return id;
 }
 
 async function verifyWebhook(world: World): Promise<string> {
