@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import type { Attack, Attacker } from './attack.ts';
 
 /** Calls of an agent in its own workspace at full speed; `of` makes the request. */
@@ -193,6 +193,47 @@ export const workspaceAttacks: readonly Attack[] = [
       },
     }),
   ),
+  {
+    name: 'endless-mailboxes',
+    what: 'mailboxes at a server that sends short lines without an end, connected and disconnected',
+    async prepare(attacker) {
+      const { token } = await attacker.workspace();
+      const sockets = new Set<Socket>();
+      const lines = '* OK wait\r\n'.repeat(5000);
+      const server = createTcpServer((socket) => {
+        sockets.add(socket);
+        socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+        const more = (): void => {
+          while (!socket.destroyed) if (!socket.write(lines)) return void socket.once('drain', more);
+        };
+        socket.once('data', more);
+        socket.write('* OK [CAPABILITY IMAP4rev1] ready\r\n');
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      return async () => {
+        const boxes: string[] = [];
+        for (let serial = 0; !attacker.isOver; serial += 1) {
+          const { status, body } = await attacker.caller.call('POST', '/workspace/mailboxes', {
+            token,
+            body: {
+              address: `box${serial}@made-up.example`,
+              password: 'x',
+              imap: { host: '127.0.0.1', port, security: 'starttls' },
+            },
+          });
+          attacker.count(status);
+          if (status === 201) boxes.push(body.id);
+          // As many as a workspace may have.
+          if (status === 422)
+            for (const id of boxes.splice(0))
+              attacker.count((await attacker.caller.call('DELETE', `/workspace/mailboxes/${id}`, { token })).status);
+        }
+        for (const socket of sockets) socket.destroy();
+        server.close();
+      };
+    },
+  },
   byAgent('contact-imports', 'imports of 200 contacts each', (attacker, token, serial) =>
     attacker.request('POST', '/api/v1/contacts/import', {
       token,

@@ -57,6 +57,7 @@ export class Range {
       MAIL_HOST: 'help.example',
       SMTP_LISTEN: '127.0.0.1:0',
       ALLOW_PRIVATE_CRAWL: '1',
+      ALLOW_PRIVATE_WEBHOOKS: '1',
     };
     const service = await ServiceProcess.serving(t, env, ['--v8-pool-size=2', `--max-old-space-size=${heapMb}`]);
     const [, smtpPort] = await service.line(/SMTP on port (\d+)/);
