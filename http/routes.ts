@@ -11,6 +11,7 @@ import { campaignRoutes } from './routes/campaigns.ts';
 import { carrierRoutes } from './routes/carrier.ts';
 import { commerceRoutes } from './routes/commerce.ts';
 import { contactRoutes } from './routes/contacts.ts';
+import { conversationImportRoutes } from './routes/conversation-import.ts';
 import { conversationReadRoutes } from './routes/conversation-reads.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { draftRoutes } from './routes/drafts.ts';
@@ -61,6 +62,7 @@ export const apiRoutes: readonly Route[] = [
   ...agentRoutes,
   ...workspaceRoutes,
   ...conversationRoutes,
+  ...conversationImportRoutes,
   ...conversationReadRoutes,
   ...ticketRoutes,
   ...callRoutes,

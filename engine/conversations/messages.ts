@@ -190,7 +190,7 @@ function turnOf(
 }
 
 /** The text in lists. A message with only files shows their names. */
-function previewOf({ body, attachments }: Pick<MessageRecord, 'body' | 'attachments'>): string {
+export function previewOf({ body, attachments }: Pick<MessageRecord, 'body' | 'attachments'>): string {
   const files = attachments.map(({ name, url }) => name ?? url);
   return firstChars(isBlank(body) && files.length > 0 ? `📎 ${files.join(', ')}` : body, previewChars);
 }

@@ -145,7 +145,7 @@ export const continueRescheduling = command('workspace.autoCloseAnew', (ctx, par
 );
 
 /** Counted from when it was solved; at once if that time has passed. */
-function scheduleClosing(ctx: Context, conversation: ConversationRecord): void {
+export function scheduleClosing(ctx: Context, conversation: ConversationRecord): void {
   const dueMs = Date.parse(conversation.solvedAt ?? ctx.at) + theWorkspace(ctx).settings.autoCloseDays * dayMs;
   ctx.setDeadline(autoCloseDeadline, conversation.id, Math.max(dueMs, ctx.nowMs));
 }

@@ -28,7 +28,7 @@ import { takesMailAt } from '../mail/inbound-addresses.ts';
 import { startMailThread } from '../mail/ticket-mail.ts';
 import { mailIdsIn, subjectKeyOf } from '../mail-addresses.ts';
 import { command } from '../runtime/command.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context, View } from '../runtime/context.ts';
 import { firstChars } from '../text.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 import { copyKind } from './attachment-copies.ts';
@@ -51,8 +51,8 @@ export interface ReceiveParams {
 }
 
 /** The limit for subjects that agents write (specification 8). The original mail keeps all of it. */
-const maxSubjectChars = 200;
-const noSubject = '(no subject)';
+export const maxSubjectChars = 200;
+export const noSubject = '(no subject)';
 /** More recipients than a person's mail to a business names. */
 const maxParticipants = 100;
 
@@ -104,8 +104,8 @@ function threadOf(ctx: Context, mail: IncomingMail): Threaded {
 }
 
 /** In a chat, a mail that is known counts only for its own sender and recipient. */
-function isOnThread(
-  ctx: Context,
+export function isOnThread(
+  ctx: Pick<View, 'db' | 'state'>,
   { conversationId, address, mailId }: { conversationId: string; address: string; mailId: string },
 ): boolean {
   const isWith = isMailWith(ctx.db, mailId, address);

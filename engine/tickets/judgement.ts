@@ -86,20 +86,32 @@ export function replyToOf(mail: Pick<IncomingMail, 'from'>, customer: Mailbox): 
   return customer.address === mail.from.address ? null : customer.address;
 }
 
+/** Mail that no person wrote to this workspace. */
+const automaticMail: readonly (readonly [
+  DropReason,
+  (mail: Pick<IncomingMail, 'bounce' | 'from' | 'headers'>) => boolean,
+])[] = [
+  ['bounce', (mail) => mail.bounce !== null],
+  ['mailer_daemon', (mail) => isMailerDaemon(mail.from.address)],
+  [
+    'auto_submitted',
+    ({ headers }) => /^\s*auto-/i.test(headers.autoSubmitted ?? '') || headers.autoReply !== undefined,
+  ],
+  ['precedence', ({ headers }) => /^\s*(?:bulk|list|junk|auto_reply)\b/i.test(headers.precedence ?? '')],
+  ['list_unsubscribe', ({ headers }) => headers.listUnsubscribe !== undefined],
+  ['list_id', ({ headers }) => headers.listId !== undefined],
+];
+
+export function isAutomatic(mail: Pick<IncomingMail, 'bounce' | 'from' | 'headers'>): boolean {
+  return automaticMail.some(([, holds]) => holds(mail));
+}
+
 /** The first matching rule gives the reason. */
 const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail) => boolean])[] = [
   ['loop', (view, mail) => isOwnMail(view, mailIdOf(mail))],
   // A form on the workspace's own pages may send from its own address with a Reply-To.
   ['loop', (view, mail) => isOwnSender(view, customerOf(view, mail).address)],
-  ['bounce', (_, mail) => mail.bounce !== null],
-  ['mailer_daemon', (_, mail) => isMailerDaemon(mail.from.address)],
-  [
-    'auto_submitted',
-    (_, { headers }) => /^\s*auto-/i.test(headers.autoSubmitted ?? '') || headers.autoReply !== undefined,
-  ],
-  ['precedence', (_, { headers }) => /^\s*(?:bulk|list|junk|auto_reply)\b/i.test(headers.precedence ?? '')],
-  ['list_unsubscribe', (_, { headers }) => headers.listUnsubscribe !== undefined],
-  ['list_id', (_, { headers }) => headers.listId !== undefined],
+  ...automaticMail.map(([reason, holds]): (typeof dropRules)[number] => [reason, (_, mail) => holds(mail)]),
   ['blocked', (view, mail) => isBlocked(view, mail.from.address) || isBlocked(view, customerOf(view, mail).address)],
   [
     'too_many',

@@ -133,11 +133,12 @@ function subjectOf(text: string): string {
  * site_bootstrap_failed.
  */
 export function ticketCustomer(ctx: Context, person: { email: string; name: string | null }): VisitorRecord {
-  return visitorOfAddress(
-    ctx,
-    { email: person.email.toLowerCase(), name: person.name },
-    () => (findOldestSite(ctx.db) ?? makeSite(ctx)).id,
-  );
+  return visitorOfAddress(ctx, { email: person.email.toLowerCase(), name: person.name }, () => siteOfMail(ctx));
+}
+
+/** The site of customers who came from none. Refuses site_bootstrap_failed. */
+export function siteOfMail(ctx: Context): string {
+  return (findOldestSite(ctx.db) ?? makeSite(ctx)).id;
 }
 
 export function openTicket(
@@ -145,14 +146,19 @@ export function openTicket(
   ticket: { customer: VisitorRecord; subject: string; departmentId: string | null },
 ): ConversationRecord {
   const { customer, subject, departmentId } = ticket;
-  const workspace = theWorkspace(ctx);
-  const ticketNumber = workspace.lastTicketNumber + 1;
-  putWorkspace(ctx, { ...workspace, lastTicketNumber: ticketNumber });
+  const ticketNumber = nextTicketNumber(ctx);
   const { id: visitorId, siteId, contactId } = customer;
   return addConversation(
     ctx,
     newConversation(ctx, { channel: 'ticket', subject, ticketNumber, siteId, visitorId, contactId, departmentId }),
   );
+}
+
+export function nextTicketNumber(ctx: Context): number {
+  const workspace = theWorkspace(ctx);
+  const ticketNumber = workspace.lastTicketNumber + 1;
+  putWorkspace(ctx, { ...workspace, lastTicketNumber: ticketNumber });
+  return ticketNumber;
 }
 
 /** Uses a host that is the workspace's already and that no other workspace can have. */

@@ -65,6 +65,7 @@ import { queueByActivity } from './workspace/0063-queue-by-activity.ts';
 import { helpCentre } from './workspace/0064-help-centre.ts';
 import { assistant } from './workspace/0065-assistant.ts';
 import { answersByItself } from './workspace/0066-answers-by-itself.ts';
+import { imports } from './workspace/0067-imports.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -137,4 +138,5 @@ export const workspaceMigrations: readonly Migration[] = [
   helpCentre,
   assistant,
   answersByItself,
+  imports,
 ];

@@ -152,6 +152,18 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'goal.create': () => ({ name: 'x', condition: { operator: 'contains', value: 'x' } }),
   'goal.update': () => ({ name: 'x' }),
   'contact.create': () => ({ name: 'x' }),
+  'conversation.import': () => ({
+    source: 'x',
+    conversations: [
+      {
+        externalId: unique(),
+        channel: 'ticket',
+        status: 'solved',
+        customer: { email: 'x@example.com' },
+        messages: [{ externalId: 'x', from: 'customer', body: 'x', createdAt: '2020-01-01T00:00:00.000Z' }],
+      },
+    ],
+  }),
   'contact.import': () => ({ rows: [{ email: 'x@example.com' }] }),
   'contact.update': () => ({ name: 'x' }),
   'commerce.set': () => ({ url: null }),

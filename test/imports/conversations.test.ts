@@ -1,0 +1,281 @@
+// Conversations of another system, imported a batch at a time: with their own times, once, and noticed by no one.
+
+import t from 'tap';
+import { makeKey } from '../support/keys.ts';
+import { type Person, startService } from '../support/service.ts';
+
+const ticket = (externalId: string, more: Record<string, unknown> = {}) => ({
+  externalId,
+  channel: 'ticket',
+  subject: `Order ${externalId}`,
+  status: 'solved',
+  customer: { name: 'Ixa', email: 'ixa@customer.example' },
+  messages: [
+    message('1', 'customer', '2021-03-01T10:00:00Z', { messageIdHeader: `<${externalId}.1@customer.example>` }),
+    message('2', 'agent', '2021-03-01T11:30:00Z', { author: { email: 'gone@shop.example', name: 'Gone Agent' } }),
+  ],
+  ...more,
+});
+
+const message = (externalId: string, from: string, createdAt: string, more: Record<string, unknown> = {}) => ({
+  externalId,
+  from,
+  body: `Text ${externalId} of ${from}`,
+  createdAt,
+  ...more,
+});
+
+t.test('imported conversations', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace({ available: true });
+  const other = await service.workspace();
+  const load = (conversations: object[], more: object = {}, token = owner.token) =>
+    service.post('/conversations/import', { source: 'old', conversations, ...more }, token);
+  const recordOf = async (id: string, who: Person = owner) => {
+    const { body } = await service.get(`/conversations/${id}`, who.token);
+    return body.conversation ?? body;
+  };
+
+  t.test('a ticket has its own times, texts and people, and is found', async (t) => {
+    const { status, body } = await load([ticket('a1', { tags: ['vip', 'VIP', ' '], assigneeEmail: owner.email })]);
+    t.equal(status, 200);
+    t.match(body.conversations, [
+      {
+        externalId: 'a1',
+        outcome: 'created',
+        messages: 2,
+        isNewCustomer: true,
+        unknownAgents: ['gone@shop.example'],
+        problem: null,
+      },
+    ]);
+    const id = body.conversations[0].conversationId;
+    t.match(await recordOf(id), {
+      channel: 'ticket',
+      // It was solved more days ago than conversations stay solved.
+      status: 'closed',
+      subject: 'Order a1',
+      ticketNumber: 1,
+      tags: ['vip'],
+      assignedAgentId: owner.agentId,
+      createdAt: '2021-03-01T10:00:00.000Z',
+      updatedAt: '2021-03-01T11:30:00.000Z',
+      firstResponseAt: '2021-03-01T11:30:00.000Z',
+      solvedAt: '2021-03-01T11:30:00.000Z',
+      lastMessageAt: '2021-03-01T11:30:00.000Z',
+      agentsReadUpTo: '2021-03-01T11:30:00.000Z',
+      preview: 'Text 2 of agent',
+      waitingSince: null,
+    });
+    const [asked, answered] = await service.messages(id, owner.token);
+    t.match(asked, { senderType: 'visitor', body: 'Text 1 of customer', createdAt: '2021-03-01T10:00:00.000Z' });
+    t.match(answered, { senderType: 'agent', senderId: null, mail: { from: { name: 'Gone Agent' } } });
+    const found = await service.get('/conversations/search?q=Text', owner.token);
+    t.match(JSON.stringify(found.body), id);
+    const figures = await service.get(
+      '/reports/tickets/total?range=custom&from=2021-02-28T00:00:00.000Z&to=2021-03-03T00:00:00.000Z',
+      owner.token,
+    );
+    t.match(figures.body, { total: 1 }, JSON.stringify(figures.body));
+  });
+
+  t.test('the same again changes nothing; what is missing is added, and what was done here stays', async (t) => {
+    const one = ticket('b1', { status: 'open' });
+    const first = await load([one]);
+    const id = first.body.conversations[0].conversationId;
+    t.match((await load([one])).body.conversations, [{ outcome: 'unchanged', conversationId: id, messages: 0 }]);
+    t.match((await load([one], { source: 'another' })).body.conversations, [{ outcome: 'created' }]);
+    await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
+    const before = await recordOf(id);
+    const more = {
+      ...one,
+      subject: 'Another',
+      messages: [
+        ...one.messages,
+        message('0', 'customer', '2021-02-27T08:00:00Z'),
+        message('3', 'customer', '2021-03-02T08:00:00Z'),
+        message('n', 'note', '2021-03-02T09:00:00Z', { author: { email: owner.email } }),
+        message('m', 'note', '2021-03-02T09:00:00Z', { author: { name: 'Old Hand' } }),
+      ],
+    };
+    t.match((await load([more], { dryRun: true })).body.conversations, [
+      { outcome: 'updated', conversationId: id, messages: 4 },
+    ]);
+    t.match((await load([more])).body.conversations, [{ outcome: 'updated', messages: 4 }]);
+    t.match(await recordOf(id), {
+      status: 'solved',
+      subject: 'Order b1',
+      version: before.version,
+      solvedAt: before.solvedAt,
+      updatedAt: before.updatedAt,
+      createdAt: '2021-02-27T08:00:00.000Z',
+      lastMessageAt: '2021-03-02T08:00:00.000Z',
+    });
+    t.same(
+      (await service.messages(id, owner.token)).map(({ body }) => body),
+      ['Text 0 of customer', 'Text 1 of customer', 'Text 2 of agent', 'Text 3 of customer'],
+    );
+    const { notes } = (await service.get(`/conversations/${id}/notes`, owner.token)).body;
+    t.same(
+      notes.map((note: { body: string }) => note.body).sort(),
+      ['Old Hand:\nText m of note', 'Text n of note'].sort(),
+    );
+    t.match((await load([more])).body.conversations, [{ outcome: 'unchanged', messages: 0 }]);
+  });
+
+  t.test('no one is mailed, notified or assigned work, and no event is sent', async (t) => {
+    const eventCount = (): number =>
+      service.running.services.engine
+        .workspace(owner.workspaceId)
+        ?.db.get<{ count: number }>('SELECT count(*) AS count FROM event')?.count ?? 0;
+    const events = eventCount();
+    const mails = (await service.outbox()).length;
+    const chat = { ...ticket('c1', { status: 'open' }), channel: 'chat' };
+    const { body } = await load([ticket('c2', { status: 'open' }), chat]);
+    const [opened, chatted] = body.conversations;
+    t.match(await recordOf(opened.conversationId), { status: 'open', assignedAgentId: null });
+    t.match(
+      await recordOf(chatted.conversationId),
+      { channel: 'chat', status: 'pending', assignedAgentId: null },
+      'routing would hand out an open chat',
+    );
+    await service.pass(3600_000);
+    t.equal((await service.outbox()).length, mails);
+    t.equal(service.mailCount('ixa@customer.example'), 0);
+    t.equal(eventCount(), events);
+    t.match(await recordOf(chatted.conversationId), { assignedAgentId: null });
+  });
+
+  t.test("a customer's answer to an old mail joins the imported ticket", async (t) => {
+    const { body } = await load([ticket('d1')]);
+    const id = body.conversations[0].conversationId;
+    const mailbox = await service.mailbox(owner);
+    const answer = await service.deliver(mailbox, {
+      from: 'Ixa <ixa@customer.example>',
+      subject: 'Re: Order d1',
+      text: 'Once more.',
+      messageId: '<d1.9@customer.example>',
+      headers: { 'In-Reply-To': '<d1.1@customer.example>' },
+    });
+    t.equal(answer.status, 200);
+    t.match((await service.messages(id, owner.token)).at(-1), { body: 'Once more.' });
+    t.match(await recordOf(id), { status: 'open' });
+    await service.deliver(mailbox, {
+      from: 'Mallory <mallory@elsewhere.example>',
+      text: 'Me, too.',
+      messageId: '<d1.10@elsewhere.example>',
+      headers: { 'In-Reply-To': '<d1.1@customer.example>' },
+    });
+    t.match((await service.messages(id, owner.token)).at(-1), { body: 'Once more.' }, 'another sender is not on it');
+  });
+
+  t.test('a dry run changes nothing', async (t) => {
+    const person = { customer: { email: 'dry@customer.example' } };
+    const { body } = await load([ticket('e1', person), ticket('e2', person)], { dryRun: true });
+    t.match(body.conversations, [
+      { outcome: 'created', conversationId: null, messages: 2, isNewCustomer: true },
+      { outcome: 'created', conversationId: null, messages: 2, isNewCustomer: false },
+    ]);
+    t.same((await service.get('/contacts?search=dry', owner.token)).body.contacts, []);
+    t.match((await load([ticket('e1', person)])).body.conversations, [{ outcome: 'created' }]);
+  });
+
+  t.test('a time that cannot be, and a conversation without a word, are left out alone', async (t) => {
+    const at = (createdAt: string) => ({ messages: [message('1', 'customer', createdAt)] });
+    const { body } = await load([
+      ticket('f1', at('1970-01-01T00:00:00Z')),
+      ticket('f2', at('2999-01-01T00:00:00Z')),
+      ticket('f3', { messages: [{ ...message('1', 'customer', '2021-01-01T00:00:00Z'), body: ' ' }] }),
+      ticket('f4'),
+    ]);
+    t.match(body.conversations, [
+      { outcome: 'invalid', problem: /before 1990/ },
+      { outcome: 'invalid', problem: /in the future/ },
+      { outcome: 'invalid', problem: /neither text nor files/ },
+      { outcome: 'created' },
+    ]);
+  });
+
+  t.test('a customer without an address has chats; one without anything is no contact', async (t) => {
+    const { body } = await load([
+      ticket('g1', { customer: { phoneE164: '+4917012345678', name: 'Only a phone' } }),
+      ticket('g2', { customer: { name: 'Only a name' }, status: 'closed' }),
+    ]);
+    for (const { conversationId } of body.conversations)
+      t.match(await recordOf(conversationId), { channel: 'chat', ticketNumber: null });
+    const { contacts } = (await service.get('/contacts?search=only', owner.token)).body;
+    t.match(contacts, [{ name: 'Only a phone', phone: '+4917012345678' }]);
+    t.equal(contacts.length, 1);
+  });
+
+  t.test('HTML is sanitised; files are uploads of the workspace', async (t) => {
+    const file = await service.upload(owner);
+    const rich = { body: '', bodyHtml: '<p>Hello <b>you</b><script>alert(1)</script></p>', attachments: [file] };
+    const { body } = await load([ticket('h1', { messages: [message('1', 'customer', '2021-01-01T00:00:00Z', rich)] })]);
+    const [said] = await service.messages(body.conversations[0].conversationId, owner.token);
+    t.match(said, { body: 'Hello you', attachments: [{ url: file.url, name: 'a.pdf' }] });
+    t.match(said.bodyHtml, '<b>you</b>');
+    t.notMatch(said.bodyHtml, 'script');
+    const foreign = { attachments: [{ url: 'https://elsewhere.example/a.pdf', name: 'a.pdf' }] };
+    t.match(await load([ticket('h2', { messages: [message('1', 'customer', '2021-01-01T00:00:00Z', foreign)] })]), {
+      status: 400,
+      body: { error: 'invalid_body' },
+    });
+  });
+
+  t.test('a long conversation is written in parts, in order, with messages of the same second', async (t) => {
+    const messages = Array.from({ length: 120 }, (_, index) =>
+      message(`${index}`, index % 2 === 0 ? 'customer' : 'agent', '2022-05-05T05:05:05Z'),
+    );
+    const { body } = await load([ticket('i1', { messages })]);
+    t.match(body.conversations, [{ outcome: 'created', messages: 120 }]);
+    const id = body.conversations[0].conversationId;
+    t.same(
+      (await service.messages(id, owner.token)).map((one) => one.body),
+      messages.map((one) => one.body),
+    );
+    t.match((await load([ticket('i1', { messages })])).body.conversations, [{ outcome: 'unchanged' }]);
+  });
+
+  t.test('what was solved a moment ago closes when its time has come', async (t) => {
+    const at = new Date(service.clock.now() - 7 * 24 * 3600_000 + 60_000).toISOString();
+    const { body } = await load([ticket('j1', { messages: [message('1', 'customer', at)] })]);
+    const id = body.conversations[0].conversationId;
+    t.match(await recordOf(id), { status: 'solved', solvedAt: at });
+    await service.pass(60_000);
+    t.match(await recordOf(id), { status: 'closed' });
+  });
+
+  t.test('the audit log has one entry for a batch that changed something', async (t) => {
+    const before = (await service.audited('conversation.imported', owner.token)).length;
+    await load([ticket('k1'), ticket('k2')]);
+    await load([ticket('k1'), ticket('k2')]);
+    const entries = await service.audited('conversation.imported', owner.token);
+    t.equal(entries.length, before + 1);
+    t.match(entries[0], { context: { source: 'old', created: 2, updated: 0, messages: 4 } });
+  });
+
+  t.test('only admins, and keys with every scope that it needs, import; each workspace has its own', async (t) => {
+    const supervisor = await service.agent(owner, { role: 'supervisor' });
+    t.match(await load([ticket('l1')], {}, supervisor.token), { status: 403 });
+    const weak = await makeKey(service, owner, { scopes: ['conversations:write', 'messages:send'] });
+    t.match(await load([ticket('l1')], {}, weak), { status: 403, body: { error: 'insufficient_scope' } });
+    const strong = await makeKey(service, owner, {
+      scopes: ['conversations:write', 'messages:send', 'visitors:write'],
+    });
+    t.match((await load([ticket('l1')], {}, strong)).body.conversations, [{ outcome: 'created' }]);
+    const { body } = await load([ticket('l1')], {}, other.token);
+    t.match(body.conversations, [{ outcome: 'created' }]);
+    t.match(await service.get(`/conversations/${body.conversations[0].conversationId}/messages`, owner.token), {
+      status: 404,
+    });
+    t.match(await load([ticket('l2')], { departmentId: '00000000-0000-4000-8000-000000000000' }), {
+      status: 400,
+      body: { error: 'invalid_body', detail: { fieldErrors: { departmentId: [/department/] } } },
+    });
+    await service.plan(other.workspaceId, 'chat');
+    t.match(await load([ticket('l3')], {}, other.token), { status: 402, body: { error: 'feature_locked' } });
+    for (const wrong of [{ conversations: [] }, { source: '' }, { conversations: [ticket('x', { messages: [] })] }])
+      t.match(await load([ticket('l4')], wrong), { status: 400, body: { error: 'invalid_body' } });
+  });
+});
