@@ -186,6 +186,12 @@ export const events = {
     visitorToo: false,
   },
   'kb.job.updated': { summary: 'A crawl was queued, progressed, or ended.', data: 'job', visitorToo: false },
+  'import.updated': {
+    summary: 'An import of conversations progressed, stopped, or ended. Sent only to the sockets of who started it.',
+    data: 'import',
+    visitorToo: false,
+    isPersonal: true,
+  },
   'visitor.page_viewed': { summary: 'A visitor opened another page.', data: 'visitor', visitorToo: false },
   'goal.completed': { summary: 'A visitor completed a goal.', data: 'completion', visitorToo: false },
 } as const satisfies Record<
@@ -224,6 +230,7 @@ const scopeOfRecord: Record<RecordName, Scope> = {
   visitor: 'visitors:read',
   call: 'conversations:read',
   job: 'ai:read',
+  import: 'conversations:read',
   completion: 'reports:read',
 };
 

@@ -30,6 +30,7 @@ import { rescheduleUnreachableDeadline, unreachableDeadline } from './conversati
 import { continueUnseen, rescheduleUnseenDeadline, unseenDeadline } from './conversations/unseen.ts';
 import { contactsDeadline, indexOlder } from './customers/contacts.ts';
 import { continueUnreachable, noteUnreachable } from './customers/reach.ts';
+import { clearImportKind, expireImport, failImport, importDeadline, importKind } from './imports/jobs.ts';
 import { crawlKind, failCrawl } from './knowledge/crawls.ts';
 import { embedKind, sweep, sweepDeadline } from './knowledge/knowledge.ts';
 import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './mail/email-domain.ts';
@@ -86,6 +87,7 @@ const deadlines: readonly (readonly [Deadline, DeadlineCommand])[] = [
   [callNoticeDeadline, noticeCall],
   [noticeMailDeadline, mailUnseen],
   [mailboxDeadline, checkMailbox],
+  [importDeadline, expireImport],
   [pollDeadline, pollDomain],
   [reportsDeadline, rebuildReports],
   [returnDeadline, returnConversations],
@@ -118,6 +120,10 @@ export interface OutsidePorts {
   /** The rejection's message is shown to the person who requested the crawl. */
   crawl(item: { workspaceId: string; jobId: string }): Promise<string>;
   embed(item: { workspaceId: string }): Promise<string>;
+  /** Moves conversations in, some minutes of them. The rejection's message is shown to the admin who started it. */
+  runImport(item: { workspaceId: string; importId: string; outboxId: string }): Promise<string>;
+  /** Deletes the file of an import. */
+  clearImport(item: { importId: string }): Promise<string>;
   removeObject(item: { key: string }): Promise<string>;
   sendWebhook(item: OutboxItem): Promise<Delivered>;
   /** Rejects with DeliveryError `subscriptionGone` if the browser no longer has the subscription. */
@@ -182,6 +188,15 @@ const jobs: readonly JobMaker[] = [
     },
   }),
   job(embedKind, { deliver: ({ workspaceId }, ports) => ports.embed({ workspaceId }) }),
+  job(importKind, {
+    deliver: ({ workspaceId, id, subjectId }, ports) =>
+      ports.runImport({ workspaceId, importId: subjectId ?? '', outboxId: id }),
+    settled(ctx, item, outcome) {
+      if (outcome.state !== 'sent')
+        failImport(ctx, { importId: item.subjectId ?? '', outboxId: item.id }, outcome.answer);
+    },
+  }),
+  job(clearImportKind, { deliver: ({ subjectId }, ports) => ports.clearImport({ importId: subjectId ?? '' }) }),
   job(removeObjectKind, { deliver: ({ payload }, ports) => ports.removeObject(payload) }),
   job(webhookDeliveryKind, { deliver: (item, ports) => ports.sendWebhook(item), settled: settleDelivery }),
   job(pushKind, { deliver: (item, ports) => ports.sendPush(item), settled: settlePush }),

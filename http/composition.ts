@@ -3,6 +3,7 @@
 import { join, resolve } from 'node:path';
 import { answerCustomer, summariseHandover } from '../engine/assistant/answering.ts';
 import { Directory, type DirectoryOptions, type WorkspaceFiles } from '../engine/directory/directory.ts';
+import { Imports } from '../engine/imports/running.ts';
 import { deadlineCommands, outboxJobs } from '../engine/jobs.ts';
 import { Ingestion } from '../engine/knowledge/ingestion.ts';
 import { hostOf } from '../engine/mail-addresses.ts';
@@ -15,6 +16,7 @@ import { isLastAttempt, type OutboxItem, type OutboxJobs } from '../engine/runti
 import { type SliceLengths, Slices } from '../engine/runtime/slices.ts';
 import { Turns } from '../engine/runtime/turns.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
+import type { MailPorts } from '../engine/tickets/mail-intake.ts';
 import { isActive } from '../engine/workspace/roster.ts';
 import type { SyncToDisk } from '../store/database.ts';
 import { oldestQueuedOutboxAt } from '../store/runtime/outbox.ts';
@@ -24,6 +26,7 @@ import { bundleForBrowsers, bundlePages } from '../workers/browser-bundler.ts';
 import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
 import { apexDomain } from '../workers/domain-names.ts';
 import { recognise } from '../workers/files/file-types.ts';
+import { mailsOf } from '../workers/imports/mbox.ts';
 import type { MailReader } from '../workers/mail/mail-reader.ts';
 import { programVersion, readProgramFile } from '../workers/program-files.ts';
 import type { MailSender } from '../workers/providers/mail.ts';
@@ -37,6 +40,7 @@ import { createTotp } from '../workers/secrets/totp.ts';
 import { assistancePorts } from './assistance-ports.ts';
 import { createPageFiles, type PageFiles } from './browser/page-files.ts';
 import { createWidgetFiles, type WidgetFiles } from './browser/widget-files.ts';
+import { importKeyName } from './delivery/import-keys.ts';
 import { hostKeyOf, sendQueuedMail } from './delivery/mail-out.ts';
 import { MailboxAccess } from './delivery/mailbox-access.ts';
 import { Mailboxes } from './delivery/mailboxes.ts';
@@ -216,6 +220,16 @@ function servicesOf(
       whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs),
     });
   const mailboxAccess = new MailboxAccess({ secrets, clock, access: outside.services.mailAccess, engine });
+  const mailPorts: MailPorts = {
+    engine,
+    directory,
+    ids,
+    reader: outside.mailReader,
+    objects: outside.services.objects,
+    publicUrl: (key) => signed.uploadLinks.publicUrl(key),
+    mailHost: config.mailHost,
+    networkOf,
+  };
   return {
     ...signInPartsOf(ground, keys.jwtSecret),
     ...signed,
@@ -229,25 +243,33 @@ function servicesOf(
     directory,
     secrets,
     sendMail,
+    imports: importsOf({ ground, folder, outside }, { engine, mailPorts }),
     mailboxUser: (workspaceId, mailbox) => mailboxAccess.userOf(workspaceId, mailbox),
     recognise,
     apexDomain,
     reader,
     replyTimes: createReplyTimes({ engine, clock, reader }),
     billingTurns: new Turns(),
-    mailPorts: {
-      engine,
-      directory,
-      ids,
-      reader: outside.mailReader,
-      objects: outside.services.objects,
-      publicUrl: (key) => signed.uploadLinks.publicUrl(key),
-      mailHost: config.mailHost,
-      networkOf,
-    },
+    mailPorts,
     dropVisitor: (workspaceId, visitorId) => sockets().dropVisitor(workspaceId, visitorId),
     dropEnded: (workspaceId, agentId) => sockets().dropEnded(workspaceId, agentId),
   };
+}
+
+function importsOf(
+  { ground, folder, outside }: Omit<Made, 'options'>,
+  { engine, mailPorts }: { engine: Engine; mailPorts: MailPorts },
+): Imports {
+  return new Imports({
+    engine,
+    clock: ground.clock,
+    mailPorts,
+    folder: join(ground.dataDir, 'imports'),
+    mailsOf,
+    openSource: (access) => outside.services.foreignSources.open(access),
+    tokenOf: (workspaceId, { id, sealedToken }) =>
+      sealedToken === null ? '' : folder.secrets.open(sealedToken, importKeyName(workspaceId, id)),
+  });
 }
 
 /** The parts that all others are made with. */
@@ -354,6 +376,7 @@ function outsideParts(
     mail,
     ingestion: () => later().ingestion,
     mailboxes: () => later().mailboxes,
+    imports: () => later().services.imports,
     answerCustomer: (item) => answerCustomer(later().engine, item, assistancePorts(later().services)),
     summariseHandover: (item) => summariseHandover(later().engine, item, assistancePorts(later().services)),
     sendWebhook: (item) => sendWebhook({ engine: later().engine, config, secrets, clock, sender }, item),

@@ -6,6 +6,7 @@ import { bounceLabel } from '../engine/mail/inbound-addresses.ts';
 import type { Clock } from '../engine/runtime/clock.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { type AttachmentSource, createAttachmentSource } from '../workers/files/attachment-source.ts';
+import { createForeignSources, type ForeignSources } from '../workers/imports/sources.ts';
 import { createMailReader, type MailReader } from '../workers/mail/mail-reader.ts';
 import { createMailboxReader } from '../workers/mail/mailboxes.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
@@ -69,6 +70,7 @@ type OutsideServices = Pick<
   | 'pushSender'
   | 'billing'
   | 'commerce'
+  | 'foreignSources'
   | 'chatModel'
   | 'visitorPlaces'
   | 'sendThrough'
@@ -110,6 +112,7 @@ export async function outsideOf(
       webhookSender: webhookSenderOf(config),
       pushSender: pushSenderOf(config),
       commerce: commerceOf(config, options),
+      foreignSources: foreignSourcesOf(config),
       chatModel: chatModelOf(config, options),
       billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
       sendThrough: mailServers(resolveHostOf(config)),
@@ -164,6 +167,17 @@ function commerceOf(config: Config, options: OutsideOptions): Commerce {
     userAgent: `switchboard (+${config.baseUrl})`,
   });
   return createCommerce({ fetcher, allowPrivate, timeoutMs: options.commerceTimeoutMs });
+}
+
+/** Loads its library on first use. */
+function foreignSourcesOf(config: Config): ForeignSources {
+  return createForeignSources(
+    createFetcher({
+      allowPrivate: config.allowPrivateWebhooks,
+      resolveHost: resolveHostOf(config),
+      userAgent: `switchboard (+${config.baseUrl})`,
+    }),
+  );
 }
 
 /** Loads its library on first use. */

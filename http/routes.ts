@@ -18,6 +18,7 @@ import { draftRoutes } from './routes/drafts.ts';
 import { emailRoutes } from './routes/email.ts';
 import { goalRoutes } from './routes/goals.ts';
 import { helpRoutes } from './routes/help.ts';
+import { importRoutes } from './routes/imports.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { knowledgeRoutes } from './routes/knowledge.ts';
 import { mailServerRoutes } from './routes/mail-server.ts';
@@ -68,6 +69,7 @@ export const apiRoutes: readonly Route[] = [
   ...callRoutes,
   ...phoneNumberRoutes,
   ...carrierRoutes,
+  ...importRoutes,
   ...integrationRoutes,
   ...mailServerRoutes,
   ...aiRoutes,

@@ -234,7 +234,12 @@ class Service implements Running {
     ingestion.stop();
     mailboxes.stop();
     await services.mailboxReader.stop();
-    await Promise.all([knowledge.stop(), services.commerce.close(), services.chatModel.close()]);
+    await Promise.all([
+      knowledge.stop(),
+      services.commerce.close(),
+      services.foreignSources.close(),
+      services.chatModel.close(),
+    ]);
     this.#server.close();
     mail.close();
     await Promise.all([services.webhookSender.close(), services.pushSender.close()]);

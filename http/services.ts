@@ -1,6 +1,7 @@
 // The parts that handlers use, all made in http/composition.ts.
 
 import type { Directory } from '../engine/directory/directory.ts';
+import type { Imports } from '../engine/imports/running.ts';
 import type { RetrievalPorts } from '../engine/knowledge/retrieval.ts';
 import type { Mail } from '../engine/mail/outgoing.ts';
 import type { Clock } from '../engine/runtime/clock.ts';
@@ -11,6 +12,7 @@ import type { Turns } from '../engine/runtime/turns.ts';
 import type { MailPorts } from '../engine/tickets/mail-intake.ts';
 import type { MailboxRecord } from '../store/mail/mailboxes.ts';
 import type { ImageSource } from '../workers/files/image-source.ts';
+import type { ForeignSources } from '../workers/imports/sources.ts';
 import type { Crawler } from '../workers/knowledge/crawler.ts';
 import type { ModelStore } from '../workers/knowledge/model-store.ts';
 import type { MailboxReader } from '../workers/mail/mailboxes.ts';
@@ -71,6 +73,9 @@ export interface Services extends RetrievalPorts {
   readonly articlePreviews: ArticlePreviews;
   readonly registrationCodes: RegistrationCodes;
   readonly commerce: Commerce;
+  readonly foreignSources: ForeignSources;
+  /** Receives and reads the files of imports. */
+  readonly imports: Imports;
   readonly chatModel: ChatModel;
   readonly secrets: SecretBox;
   readonly carrier: Carrier;

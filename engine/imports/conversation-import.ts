@@ -50,7 +50,7 @@ import { newVisitor } from '../customers/visitors.ts';
 import { refuseField } from '../errors.ts';
 import { isBlank, oneLine } from '../lines.ts';
 import { startMailThread } from '../mail/ticket-mail.ts';
-import { comparable, derivedMailId, isAddress, subjectKeyOf } from '../mail-addresses.ts';
+import { comparable, isAddress, subjectKeyOf } from '../mail-addresses.ts';
 import { foldChange } from '../rollups.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
@@ -82,7 +82,7 @@ export interface ImportedMessage {
   /** Safe HTML. */
   readonly bodyHtml?: string | null | undefined;
   readonly createdAt: string;
-  /** Its Message-ID without brackets, and those that it names. */
+  /** Its Message-ID without brackets, or what stands for a missing one, and those that it names. */
   readonly mailId?: string | undefined;
   readonly references?: readonly string[] | undefined;
   /** Its other recipients. */
@@ -556,18 +556,17 @@ function mailOn(
 function recordMail(
   ctx: Context,
   { conversation, visitor, talk }: Place,
-  { externalId, from, mailId, references = [], copiedTo = [], original }: ImportedMessage,
+  { from, mailId, references = [], copiedTo = [], original }: ImportedMessage,
   { row, author }: { row: MessageRecord; author: Person },
 ): void {
-  const id = mailId ?? (talk.byMail === true ? `${derivedMailId}${externalId}` : undefined);
-  if (id === undefined) return;
+  if (mailId === undefined) return;
   const customerAddress = personOf(talk.customer).email ?? visitor.email ?? '';
   const isIn = from === 'customer';
   const fromAddress = author.email ?? (isIn ? customerAddress : '');
   if (isIn && fromAddress !== '') addParticipants(ctx.db, conversation.id, [fromAddress]);
-  if (findMail(ctx.db, id) === undefined)
+  if (findMail(ctx.db, mailId) === undefined)
     insertMail(ctx.db, {
-      mailId: id,
+      mailId,
       direction: isIn ? 'in' : 'out',
       conversationId: conversation.id,
       messageId: row.id,

@@ -4,6 +4,7 @@
 import { Readable } from 'node:stream';
 import type { Directory } from '../../engine/directory/directory.ts';
 import { Refusal } from '../../engine/errors.ts';
+import type { Imports } from '../../engine/imports/running.ts';
 import type { OutsidePorts } from '../../engine/jobs.ts';
 import type { Ingestion } from '../../engine/knowledge/ingestion.ts';
 import { type DomainFindings, isRequired } from '../../engine/mail/email-domain.ts';
@@ -23,10 +24,11 @@ import { type OutgoingMailPorts, sendQueuedMail } from './mail-out.ts';
 import type { Mailboxes } from './mailboxes.ts';
 
 export interface OutsideParts {
-  /** These three are made after the ports, with the engine that runs the jobs. */
+  /** These four are made after the ports, with the engine that runs the jobs. */
   mail(): OutgoingMailPorts;
   ingestion(): Ingestion;
   mailboxes(): Mailboxes;
+  imports(): Imports;
   readonly clock: Clock;
   readonly secrets: SecretBox;
   readonly directory: Directory;
@@ -70,6 +72,8 @@ export function outsidePorts(parts: OutsideParts): OutsidePorts {
       byItsCarrier(carrier, provider, () => carrier.release(providerDidId)),
     crawl: (item) => parts.ingestion().crawl(item),
     embed: (item) => parts.ingestion().embed(item),
+    runImport: (item) => parts.imports().run(item),
+    clearImport: ({ importId }) => parts.imports().clear(importId),
     async removeObject({ key }) {
       await objects?.remove(key);
       return key;

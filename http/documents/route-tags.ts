@@ -19,6 +19,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   Email: 'Inbound mail, addresses, your own domain, suppressed addresses.',
   Goals: 'Pages that count as a success when a visitor reaches them.',
   'Help centre': 'The public pages of published articles.',
+  Imports: 'Moving in: conversations of another system, by a job that reads it.',
   'Knowledge base': 'Crawled sites and articles, and search for passages that answer a question.',
   Messages: 'What customers and agents write.',
   Notes: 'Internal notes for agents.',

@@ -3,6 +3,7 @@
 import Type, { type TSchema } from 'typebox';
 import { type EventType, events, isEventType, type RecordName, scopeOfEvent } from '../../engine/events.ts';
 import { allows, type Grant } from '../../engine/rights/scopes.ts';
+import { ImportJobView } from '../../store/imports/jobs.ts';
 import { Draft } from './mail-writing.ts';
 import { Department, SavedReply, View, Workspace, WorkspaceSettings } from './records.ts';
 import { type LeaveOut, leaverOf } from './scoped-members.ts';
@@ -36,6 +37,7 @@ const records: Record<RecordName, TSchema> = {
   draft: Draft,
   visitor: Visitor,
   job: KbJob,
+  import: ImportJobView,
   completion: GoalCompletion,
 };
 

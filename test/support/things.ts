@@ -80,6 +80,7 @@ export async function oneOfEverything(
     { address: `${mark}@example.com`, password: 'x', imap: { host: '127.0.0.1', port: 9, security: 'tls' } },
     token,
   );
+  const imported = await service.post('/imports', { kind: 'mbox', name: `${mark}.mbox`, bytes: 10 }, token);
   // No one answers there, which is recorded as well.
   await service.put('/workspace/ai', { url: 'http://127.0.0.1:9/v1', model: mark }, token);
   await service.post('/ai/rewrite', { text: mark, how: 'shorter' }, token);
@@ -123,6 +124,7 @@ export async function oneOfEverything(
     // Where the assistant is sold, there are none.
     requestId: requests[0]?.id ?? agent.agentId,
     mailboxId: mailbox.body.id,
+    importId: imported.body.id,
     address: senders[0].address,
     noteId: note.body.note.id,
     phoneNumberId: line.id,

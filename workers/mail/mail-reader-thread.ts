@@ -45,6 +45,9 @@ const maxTags = 20_000;
 /** HTML has slightly more characters than its text, for lists and links. Less than any line that introduces a quote. */
 const htmlSurplusChars = 40;
 
+/** Of an old mail: keys and records have changed since. */
+const notJudged: Authentication = { spf: 'none', dkim: 'none', dmarc: 'none' };
+
 let resolver: NameResolver | undefined;
 
 export const methods = {
@@ -53,7 +56,7 @@ export const methods = {
   compose: (written: { markdown: string; pictureBase: string }): RenderedText =>
     renderMarkdown(written.markdown, written.pictureBase),
 
-  async file(mail: { path: string; envelope: Envelope }): Promise<ReadMail | RejectedMail> {
+  async file(mail: { path: string; envelope: Envelope | null }): Promise<ReadMail | RejectedMail> {
     // Only createMailReader() sets it.
     resolver ??= createResolver((workerData as ReaderData).dnsServers);
     return readFile(mail, resolver).catch((error: unknown) => {
@@ -64,12 +67,12 @@ export const methods = {
   },
 };
 
-async function readFile(mail: { path: string; envelope: Envelope }, dns: NameResolver): Promise<ReadMail> {
+async function readFile(mail: { path: string; envelope: Envelope | null }, dns: NameResolver): Promise<ReadMail> {
   await requireBoundedHead(mail.path);
   await requireBoundedText(mail.path);
   const [parts, authentication] = await Promise.all([
     readParts(mail.path),
-    authenticateMail(mail.path, mail.envelope, dns),
+    mail.envelope === null ? notJudged : authenticateMail(mail.path, mail.envelope, dns),
   ]);
   const text = parts.text?.slice(0, maxOriginalChars) ?? null;
   const html = parts.html?.slice(0, maxOriginalChars) ?? null;

@@ -15,8 +15,11 @@ export interface MailReader {
   display(mail: { readonly text: string | null; readonly html: string | null }): Promise<Display>;
   /** Renders an agent's Markdown. Shows only pictures whose address begins with `pictureBase`. */
   compose(written: { readonly markdown: string; readonly pictureBase: string }): Promise<RenderedText>;
-  /** Parses a mail file, or rejects one that is too complex. Its attachments are files beside it, which the caller removes. */
-  file(mail: { readonly path: string; readonly envelope: Envelope }): Promise<ReadMail | RejectedMail>;
+  /**
+   * Parses a mail file, or rejects one that is too complex. Its attachments are files beside it, which the caller
+   * removes. Without an envelope its sender is not authenticated.
+   */
+  file(mail: { readonly path: string; readonly envelope: Envelope | null }): Promise<ReadMail | RejectedMail>;
   stop(): Promise<void>;
 }
 

@@ -50,6 +50,7 @@ export interface PartHeaders {
   readonly inReplyTo: string | undefined;
   readonly references: string | undefined;
   readonly returnPath: string | undefined;
+  readonly date: string | undefined;
 }
 
 export interface AttachmentFile {
@@ -112,6 +113,7 @@ export async function readParts(path: string): Promise<MailParts> {
       inReplyTo: header('in-reply-to'),
       references: header('references'),
       returnPath: header('return-path'),
+      date: header('date'),
     },
     attachments,
     bounce: isDeliveryReport ? deliveryReportOf(reported, text ?? '') : null,

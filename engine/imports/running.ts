@@ -1,0 +1,446 @@
+// Runs the jobs of imports: reads another system a page at a time, or a file a mail at a time, and writes what it reads
+// in commands so small that no one else waits. Started by the outbox, so a restart goes on where it ended. After some
+// minutes another run follows, so that every workspace gets its turn.
+
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ImportJobRecord, ImportStats } from '../../store/imports/jobs.ts';
+import { findMail } from '../../store/mail/mails.ts';
+import type {
+  ForeignConversation,
+  ForeignMessage,
+  ForeignSource,
+  SourceFailed,
+} from '../../workers/imports/foreign.ts';
+import type { mailsOf } from '../../workers/imports/mbox.ts';
+import type { ServiceAccess } from '../../workers/imports/sources.ts';
+import type { ReadMail } from '../../workers/mail/mail-reader.ts';
+import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
+import { comparable, type Mailbox, mailIdIn, mailIdsIn, parseMailbox } from '../mail-addresses.ts';
+import { systemCaller } from '../runtime/caller.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { CommandDefinition } from '../runtime/command.ts';
+import type { View } from '../runtime/context.ts';
+import type { Engine } from '../runtime/engine.ts';
+import { isAutomatic, mailIdOf } from '../tickets/judgement.ts';
+import { offeredFiles, storeFiles, withPictures } from '../tickets/mail-files.ts';
+import type { MailPorts } from '../tickets/mail-intake.ts';
+import { theRoster } from '../workspace/roster.ts';
+import {
+  type ImportedMessage,
+  type ImportedTalk,
+  type ImportOutcome,
+  nothingSeen,
+  partsOf,
+  type Seen,
+  wholeOf,
+  wouldTake,
+} from './conversation-import.ts';
+import {
+  advanceImport,
+  counted,
+  finishImport,
+  finishPreview,
+  importPart,
+  noImportStats,
+  pauseImport,
+  type Run,
+  sourceOf,
+  startImport,
+} from './jobs.ts';
+
+export interface ImportPorts {
+  readonly engine: Engine;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly mailPorts: MailPorts;
+  /** Where files are received and read. */
+  readonly folder: string;
+  readonly mailsOf: typeof mailsOf;
+  openSource(access: ServiceAccess): ForeignSource;
+  /** The token of a job. */
+  tokenOf(workspaceId: string, job: ImportJobRecord): string;
+}
+
+/** As for mail that comes by SMTP. */
+const maxMailBytes = 36 * 1024 * 1024;
+/** What a preview reads: enough to see what will happen. */
+const previewSize = 100;
+/** A restart repeats at most so many, which changes nothing. */
+const mailsPerAdvance = 20;
+/** Then others have their turn. */
+const runMs = 3 * 60_000;
+/** The text of a message is cut here, as that of a mail. */
+const maxBodyChars = 10_000;
+
+const wasStopped = 'it was stopped';
+const fault = 'Something went wrong on this server. Resume the import to go on; the log has the reason.';
+
+/** The job was stopped or replaced. */
+class Over extends Error {
+  override readonly name = 'Over';
+}
+
+interface Reason {
+  readonly what: string;
+  readonly why: string;
+}
+
+interface Running {
+  readonly workspaceId: string;
+  readonly run: Run;
+  readonly job: ImportJobRecord;
+  /** For a preview: what it has seen and counted. */
+  readonly seen: Seen;
+  stats: ImportStats;
+}
+
+export class Imports {
+  readonly #ports: ImportPorts;
+
+  constructor(ports: ImportPorts) {
+    this.#ports = ports;
+  }
+
+  /** Where a job's file is. */
+  pathOf(importId: string): string {
+    return join(this.#ports.folder, `${importId}.mbox`);
+  }
+
+  async clear(importId: string): Promise<string> {
+    await rm(this.pathOf(importId), { force: true });
+    return 'deleted';
+  }
+
+  /** Resolves to a word about the outcome. Rejects with the reason for which the job cannot go on. */
+  async run({ workspaceId, ...run }: Run & { workspaceId: string }): Promise<string> {
+    const job = await this.#execute(workspaceId, startImport, run);
+    if (job === undefined) return wasStopped;
+    const running: Running = { workspaceId, run, job, seen: nothingSeen(), stats: noImportStats };
+    try {
+      const isAll = job.kind === 'mbox' ? await this.#readFile(running) : await this.#readService(running);
+      if (job.isPreview) await this.#execute(workspaceId, finishPreview, { run, stats: running.stats });
+      else if (isAll) await this.#execute(workspaceId, finishImport, run);
+      else await this.#execute(workspaceId, pauseImport, { run, error: null, isFailure: false });
+      return 'read';
+    } catch (error) {
+      if (error instanceof Over) return wasStopped;
+      if (!isSourceFailure(error)) throw new Error(fault, { cause: error });
+      if (error.problem === 'final') throw error;
+      const isFailure = error.problem === 'passing';
+      await this.#execute(workspaceId, pauseImport, {
+        run,
+        error: error.message,
+        isFailure,
+        pauseMs: isFailure ? undefined : error.retryAfterMs,
+      });
+      return error.message;
+    }
+  }
+
+  /** Returns whether it is at the end. */
+  async #readService(running: Running): Promise<boolean> {
+    const { workspaceId, job, run } = running;
+    const { kind, url, account } = job;
+    if (kind === 'mbox' || url === null) throw new Error(`the import ${job.id} names no service`);
+    const source = this.#ports.openSource({
+      kind,
+      url,
+      account: account ?? '',
+      token: this.#ports.tokenOf(workspaceId, job),
+    });
+    const untilMs = this.#ports.clock.now() + runMs;
+    let cursor = job.cursor;
+    do {
+      const { conversations, next, total } = await source.page(cursor);
+      let unchanged = 0;
+      const unknownAgents = new Set<string>();
+      const leftOut: Reason[] = [];
+      let shortened = 0;
+      for (const foreign of conversations) {
+        const { talk, isShortened } = await this.#talkOf(workspaceId, foreign);
+        const outcome = await this.#take(running, talk);
+        for (const email of outcome.unknownAgents) unknownAgents.add(email);
+        if (outcome.outcome === 'unchanged') unchanged += 1;
+        const why =
+          outcome.problem ?? foreign.remark ?? (isShortened ? 'a message was longer than 10,000 characters' : null);
+        if (why !== null) leftOut.push({ what: foreign.label, why });
+        if (why !== null && outcome.problem === null) shortened += 1;
+      }
+      const read = conversations.length;
+      if (job.isPreview) {
+        this.#count(running, { read, unchanged, leftOut, shortened, total });
+        if (running.stats.read >= previewSize) return true;
+      } else
+        await this.#advance(running, {
+          run,
+          cursor: next ?? cursor,
+          read,
+          total,
+          unchanged,
+          leftOut,
+          shortened,
+          unknownAgents: [...unknownAgents],
+        });
+      cursor = next;
+    } while (cursor !== null && this.#ports.clock.now() < untilMs);
+    return cursor === null;
+  }
+
+  async #talkOf(
+    workspaceId: string,
+    { id, messages, customer, ...foreign }: ForeignConversation,
+  ): Promise<{ talk: ImportedTalk; isShortened: boolean }> {
+    const shown: ImportedMessage[] = [];
+    for (const message of messages) shown.push(await this.#messageOf(workspaceId, message));
+    return {
+      talk: {
+        externalId: id,
+        channel: foreign.channel,
+        subject: foreign.subject,
+        status: foreign.status,
+        createdAt: foreign.createdAt,
+        customer: { name: customer.name, email: customer.email, phoneE164: customer.phone },
+        assigneeEmail: foreign.assigneeEmail,
+        tags: foreign.tags,
+        messages: shown,
+      },
+      isShortened: shown.some(({ body }) => body.length >= maxBodyChars),
+    };
+  }
+
+  async #messageOf(
+    workspaceId: string,
+    { id, from, author, text, html, createdAt, messageId, files }: ForeignMessage,
+  ): Promise<ImportedMessage> {
+    const { mailPorts } = this.#ports;
+    const shown = await mailPorts.reader.display({ text: text ?? (html === null ? '' : null), html });
+    return {
+      externalId: id,
+      from,
+      author: author === undefined ? undefined : { name: author.name, email: author.email },
+      ...shown,
+      createdAt,
+      mailId: messageId === undefined ? undefined : mailIdIn(messageId),
+      files: offeredFiles(mailPorts, { workspaceId, files }),
+    };
+  }
+
+  /** Returns whether it is at the end. */
+  async #readFile(running: Running): Promise<boolean> {
+    const { job, run } = running;
+    await mkdir(this.#ports.folder, { recursive: true, mode: 0o700 });
+    const folder = await mkdtemp(join(this.#ports.folder, 'read-'));
+    const to = join(folder, 'mail.eml');
+    const untilMs = this.#ports.clock.now() + runMs;
+    const bytes = job.bytes ?? 0;
+    let [read, unchanged, cursor]: [number, number, number] = [0, 0, Number(job.cursor ?? 0)];
+    let leftOut: Reason[] = [];
+    const advance = async (): Promise<void> => {
+      const come = { run, cursor: String(cursor), read, unchanged, leftOut, unknownAgents: [] };
+      if (!job.isPreview) await this.#advance(running, come);
+      else this.#count(running, come);
+      [read, unchanged, leftOut] = [0, 0, []];
+    };
+    try {
+      for await (const mail of this.#ports.mailsOf(this.pathOf(job.id), { from: cursor, to, maxBytes: maxMailBytes })) {
+        const outcome = mail.isTooLarge
+          ? { what: `The mail at byte ${mail.start}`, why: `it has more than ${maxMailBytes / 1024 / 1024} MiB` }
+          : await this.#takeMail(running, { path: to, separatedAt: mail.separatedAt, start: mail.start });
+        if (outcome === 'unchanged') unchanged += 1;
+        else if (outcome !== 'taken') leftOut.push(outcome);
+        for (const name of await readdir(folder))
+          if (name !== 'mail.eml') await rm(join(folder, name), { force: true });
+        read += 1;
+        cursor = Math.min(mail.end, bytes);
+        if (read === mailsPerAdvance) await advance();
+        const isEnough = job.isPreview ? running.stats.read >= previewSize : this.#ports.clock.now() >= untilMs;
+        if (isEnough && cursor < bytes) {
+          await advance();
+          return job.isPreview;
+        }
+      }
+      await advance();
+      return true;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async #takeMail(
+    running: Running,
+    { path, separatedAt, start }: { path: string; separatedAt: string | undefined; start: number },
+  ): Promise<'taken' | 'unchanged' | Reason> {
+    const { workspaceId, job } = running;
+    const { mailPorts } = this.#ports;
+    const mail = await mailPorts.reader.file({ path, envelope: null });
+    const what = 'rejected' in mail || mail.subject === '' ? `The mail at byte ${start}` : mail.subject;
+    if ('rejected' in mail) return { what, why: mail.rejected };
+    const view = this.#viewOf(workspaceId);
+    const placed = talkOfMail(view, { mail, separatedAt, addresses: job.addresses });
+    if ('why' in placed) return { what, why: placed.why };
+    const isKnown = findMail(view.db, placed.externalId) !== undefined;
+    const stored =
+      isKnown || job.isPreview
+        ? undefined
+        : await storeFiles(mailPorts, { workspaceId, files: mail.attachments, sender: '' });
+    const [message] = placed.messages;
+    const talk: ImportedTalk =
+      stored === undefined || message === undefined
+        ? placed
+        : {
+            ...placed,
+            messages: [
+              {
+                ...message,
+                bodyHtml: withPictures(message.bodyHtml ?? null, stored.urlByContentId),
+                files: stored.attachments,
+              },
+            ],
+          };
+    let outcome: ImportOutcome | undefined;
+    try {
+      outcome = await this.#take(running, talk);
+    } finally {
+      if (stored !== undefined && outcome?.messages !== 1)
+        await Promise.all(stored.keys.map((key) => mailPorts.objects?.remove(key)));
+    }
+    if (outcome.problem !== null) return { what, why: outcome.problem };
+    return outcome.outcome === 'unchanged' ? 'unchanged' : 'taken';
+  }
+
+  async #take(running: Running, talk: ImportedTalk): Promise<ImportOutcome> {
+    const { workspaceId, job, run, seen } = running;
+    const source = sourceOf(job);
+    const { departmentId } = job;
+    if (job.isPreview) {
+      const outcome = wouldTake(
+        this.#viewOf(workspaceId),
+        { source, departmentId: departmentId ?? undefined },
+        talk,
+        seen,
+      );
+      running.stats = counted(running.stats, outcome);
+      return outcome;
+    }
+    const outcomes: ImportOutcome[] = [];
+    for (const part of partsOf(talk)) {
+      const outcome = await this.#execute(workspaceId, importPart, { run, source, talk: part });
+      if (outcome === 'over') throw new Over(wasStopped);
+      outcomes.push(outcome);
+    }
+    return wholeOf(outcomes);
+  }
+
+  async #advance(running: Running, advance: Parameters<typeof advanceImport.handle>[1]): Promise<void> {
+    if ((await this.#execute(running.workspaceId, advanceImport, advance)) === 'over') throw new Over(wasStopped);
+  }
+
+  #count(
+    running: Running,
+    come: {
+      read: number;
+      unchanged: number;
+      leftOut: readonly Reason[];
+      shortened?: number;
+      total?: number | undefined;
+    },
+  ): void {
+    const { stats } = running;
+    running.stats = {
+      ...stats,
+      read: stats.read + come.read,
+      total: come.total ?? stats.total,
+      unchanged: stats.unchanged + come.unchanged,
+      leftOut: stats.leftOut + come.leftOut.length - (come.shortened ?? 0),
+      reasons: [...stats.reasons, ...come.leftOut],
+    };
+  }
+
+  #viewOf(workspaceId: string): View {
+    const view = this.#ports.engine.workspace(workspaceId)?.view(systemCaller);
+    if (view === undefined) throw new Error(`workspace ${workspaceId} is not there`);
+    return view;
+  }
+
+  #execute<Params, Result>(
+    workspaceId: string,
+    definition: CommandDefinition<Params, Result>,
+    params: Params,
+  ): Promise<Result> {
+    return this.#ports.engine.execute(definition, { workspaceId, caller: systemCaller, params });
+  }
+}
+
+/** Its class is the readers', which the engine knows by type only. */
+function isSourceFailure(error: unknown): error is SourceFailed {
+  return error instanceof Error && error.name === 'SourceFailed';
+}
+
+/** A mail of the archive as the one message of its conversation, or why it is left out. */
+function talkOfMail(
+  view: View,
+  { mail, separatedAt, addresses }: { mail: ReadMail; separatedAt: string | undefined; addresses: readonly string[] },
+): ImportedTalk | { readonly why: string } {
+  const from = mailboxOf(mail.from);
+  if (from === undefined) return { why: 'it does not name its sender' };
+  const { headers, bounce, subject, text, html, body, bodyHtml } = mail;
+  if (isAutomatic({ bounce, from, headers })) return { why: 'a program wrote it, such as a newsletter or a notice' };
+  const createdAt = timeOf(view, headers.date) ?? separatedAt;
+  if (createdAt === undefined) return { why: 'it has no date' };
+  const agents = [...theRoster(view).agents.values()].map(({ email }) => comparable(email));
+  const own = new Set([...addresses.map(comparable), ...agents]);
+  const isOurs = (address: string): boolean =>
+    own.has(address) || isOwnSender(view, address) || takesMailAt(view, address) !== undefined;
+  const recipients = mail.recipients.flatMap((address) => parseMailbox(address) ?? []);
+  const replyTo = mail.replyTo.flatMap((mailbox) => mailboxOf(mailbox) ?? []).find(({ address }) => !isOurs(address));
+  const written = isOurs(from.address) ? recipients.find(({ address }) => !isOurs(address)) : undefined;
+  // A form of the business sends from its own address, to be answered elsewhere.
+  const customer = written ?? replyTo ?? (isOurs(from.address) ? undefined : from);
+  if (customer === undefined) return { why: 'all of its addresses are your own' };
+  const side = written === undefined ? 'customer' : 'agent';
+  const mailId = mailIdOf({ messageId: mail.messageId, from, subject, text, html });
+  const others = recipients
+    .map(({ address }) => address)
+    .filter((address) => !isOurs(address) && address !== customer.address);
+  return {
+    externalId: mailId,
+    byMail: true,
+    channel: 'ticket',
+    subject,
+    status: 'solved',
+    customer: { name: customer.name, email: customer.address },
+    ourAddress: recipients.find(({ address }) => takesMailAt(view, address) !== undefined)?.address,
+    messages: [
+      {
+        externalId: mailId,
+        mailId,
+        from: side,
+        author:
+          side === 'agent'
+            ? { name: from.name, email: from.address }
+            : { name: customer.name, email: customer.address },
+        body,
+        bodyHtml,
+        createdAt,
+        // The mail that it answers is the most specific, and the last one is looked at first.
+        references: [...mailIdsIn(headers.references), ...mailIdsIn(headers.inReplyTo)],
+        copiedTo: [...new Set(others)].slice(0, maxCopied),
+        original: { subject, text, html },
+      },
+    ],
+  };
+}
+
+/** More recipients than a person's mail to a business names. */
+const maxCopied = 100;
+
+/** Undefined for what is no time, or in the future: the clock of its sender was wrong. */
+function timeOf({ nowMs }: View, date: string | undefined): string | undefined {
+  const ms = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(ms) || ms > nowMs ? undefined : new Date(ms).toISOString();
+}
+
+function mailboxOf(given: { readonly address: string; readonly name: string | null } | null): Mailbox | undefined {
+  const parsed = given === null ? undefined : parseMailbox(given.address);
+  return parsed && { address: parsed.address, name: given?.name ?? parsed.name };
+}

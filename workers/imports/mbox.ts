@@ -1,0 +1,141 @@
+// Reads an mbox file (RFC 4155) mail by mail, from any mail's position on. A line that begins with "From ", has a time
+// and follows an empty line or the start separates two mails; ">From " of a body is unquoted. Reads in pieces, so that
+// neither a file of many gigabytes nor a mail of any size is in memory.
+
+import { type FileHandle, open } from 'node:fs/promises';
+import { SourceFailed } from './foreign.ts';
+
+export interface MboxMail {
+  /** In the file; `end` is where the next begins. */
+  readonly start: number;
+  readonly end: number;
+  /** Of the line before it, ISO. */
+  readonly separatedAt: string | undefined;
+  /** It has more bytes than are kept, and is not whole. */
+  readonly isTooLarge: boolean;
+}
+
+const readBytes = 64 * 1024;
+/** A longer line is handled in parts, which separate nothing. */
+const maxLineBytes = 64 * 1024;
+const lf = 10;
+const cr = 13;
+const greater = 0x3e;
+const quoted = /^>+From /;
+/** Of any program: an address or none, and a time with a year. */
+const separator = /^From (?:.*\D)?\d{1,2}:\d{2}(?::\d{2})?\b.*\d{4}|^From .*\d{4}.*\d{1,2}:\d{2}/;
+const bom = Buffer.from('\ufeff');
+
+/**
+ * Writes each mail to `to`, at most `maxBytes` of it, before it is returned; the next one replaces it. Rejects with
+ * SourceFailed for another kind of file.
+ */
+export async function* mailsOf(
+  path: string,
+  { from, to, maxBytes }: { from: number; to: string; maxBytes: number },
+): AsyncGenerator<MboxMail, void, void> {
+  let mail:
+    | { start: number; separatedAt: string | undefined; file: FileHandle; parts: Buffer[]; held: number; size: number }
+    | undefined;
+  const flush = async (): Promise<void> => {
+    if (mail === undefined || mail.parts.length === 0) return;
+    const bytes = Buffer.concat(mail.parts);
+    mail.parts = [];
+    mail.held = 0;
+    await mail.file.writeFile(bytes);
+  };
+  const finish = async (end: number): Promise<MboxMail> => {
+    if (mail === undefined) throw new Error('no mail is being read');
+    const { start, separatedAt, size, file } = mail;
+    await flush();
+    await file.close();
+    mail = undefined;
+    return { start, end, separatedAt, isTooLarge: size > maxBytes };
+  };
+  let isAfterEmpty = true;
+  try {
+    for await (const { line, at } of linesOf(path, from)) {
+      const isSeparator = isAfterEmpty && startsWithFrom(line) && separator.test(line.toString('latin1', 0, 300));
+      if (isSeparator) {
+        if (mail !== undefined) yield await finish(at);
+        mail = {
+          start: at,
+          separatedAt: timeOf(line.toString('latin1', 5, 300)),
+          file: await open(to, 'w', 0o600),
+          parts: [],
+          held: 0,
+          size: 0,
+        };
+        isAfterEmpty = false;
+        continue;
+      }
+      if (mail === undefined) {
+        if (line.toString('latin1').trim() === '') continue;
+        throw new SourceFailed(
+          'final',
+          'This is no mbox file: its first line must begin with "From " and have a time.',
+        );
+      }
+      isAfterEmpty = isEmpty(line);
+      const text = line[0] === greater && quoted.test(line.toString('latin1', 0, 100)) ? line.subarray(1) : line;
+      mail.size += text.length;
+      if (mail.size > maxBytes) continue;
+      mail.parts.push(text);
+      mail.held += text.length;
+      if (mail.held >= readBytes) await flush();
+    }
+    if (mail !== undefined) yield await finish(Number.POSITIVE_INFINITY);
+  } finally {
+    await mail?.file.close();
+  }
+}
+
+/** With their ends. */
+async function* linesOf(path: string, from: number): AsyncGenerator<{ line: Buffer; at: number }> {
+  const file = await open(path);
+  try {
+    let [position, at] = [from, from];
+    let rest: Buffer = Buffer.alloc(0);
+    for (;;) {
+      const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(readBytes), position });
+      if (bytesRead === 0) break;
+      const isStart = position === 0;
+      position += bytesRead;
+      const read = buffer.subarray(0, bytesRead);
+      const isMarked = isStart && read.subarray(0, bom.length).equals(bom);
+      if (isMarked) at += bom.length;
+      rest = Buffer.concat([rest, isMarked ? read.subarray(bom.length) : read]);
+      let start = 0;
+      for (let end = rest.indexOf(lf); end >= 0; end = rest.indexOf(lf, start)) {
+        yield { line: rest.subarray(start, end + 1), at };
+        at += end + 1 - start;
+        start = end + 1;
+      }
+      rest = rest.subarray(start);
+      if (rest.length > maxLineBytes) {
+        yield { line: rest, at };
+        at += rest.length;
+        rest = Buffer.alloc(0);
+      }
+    }
+    if (rest.length > 0) yield { line: rest, at };
+  } finally {
+    await file.close();
+  }
+}
+
+function startsWithFrom(line: Buffer): boolean {
+  return line[0] === 0x46 && line[1] === 0x72 && line[2] === 0x6f && line[3] === 0x6d && line[4] === 0x20;
+}
+
+function isEmpty(line: Buffer): boolean {
+  return line[0] === lf || (line[0] === cr && line[1] === lf);
+}
+
+/** "Thu Jan  1 00:00:00 2015", with an address before and a zone anywhere. */
+function timeOf(text: string): string | undefined {
+  const found = /(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*$/.exec(text.trim())?.[0];
+  const zoned = found === undefined || /(?:[+-]\d{4}|GMT|UTC|Z)\b/.test(found) ? found : `${found} UTC`;
+  const ms = zoned === undefined ? Number.NaN : Date.parse(zoned);
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}
