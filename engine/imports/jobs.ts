@@ -154,14 +154,24 @@ export const stopImport = command('import.stop', (ctx, params: { importId: strin
   return importView(put(ctx, job, { status: 'stopped', outboxId: null, error: null }, { isTold: true }));
 });
 
-/** Goes on where it ended; after a preview it begins. Refuses admin_required, not_found, conflict. */
-export const resumeImport = command('import.resume', (ctx, params: { importId: string }): ImportJobView => {
-  const job = requireImport(ctx, params.importId);
-  if (job.status !== 'stopped' && job.status !== 'failed')
-    refuse('conflict', { message: `The import is ${job.status}.` });
-  const fresh: Partial<ImportJobRecord> = job.isPreview ? { isPreview: false, cursor: null, stats: noImportStats } : {};
-  return importView(queue(ctx, { ...job, ...fresh, failures: 0 }));
-});
+/**
+ * Goes on where it ended, with another token if that was refused; after a preview it begins. Refuses admin_required,
+ * not_found, conflict.
+ */
+export const resumeImport = command(
+  'import.resume',
+  (ctx, params: { importId: string; sealedToken?: string | undefined }): ImportJobView => {
+    const job = requireImport(ctx, params.importId);
+    if (job.status !== 'stopped' && job.status !== 'failed')
+      refuse('conflict', { message: `The import is ${job.status}.` });
+    const fresh: Partial<ImportJobRecord> = job.isPreview
+      ? { isPreview: false, cursor: null, stats: noImportStats }
+      : {};
+    return importView(
+      queue(ctx, { ...job, ...fresh, sealedToken: params.sealedToken ?? job.sealedToken, failures: 0, error: null }),
+    );
+  },
+);
 
 /** What it brought in stays. Refuses admin_required, not_found. */
 export const removeImport = command('import.delete', (ctx, params: { importId: string }): void => {

@@ -181,7 +181,8 @@ export class Imports {
           shortened,
           unknownAgents: [...unknownAgents],
         });
-      cursor = next;
+      // A service that names the same page again would never end.
+      cursor = next === cursor ? null : next;
     } while (cursor !== null && this.#ports.clock.now() < untilMs);
     return cursor === null;
   }

@@ -42,6 +42,11 @@ const commands: readonly Listed[] = [
   },
   { words: ['model', 'pull'], summary: 'download an embedding model', load: () => import('./model-pull.ts') },
   {
+    words: ['import'],
+    summary: 'move conversations in from another system or an mbox file',
+    load: () => import('./import.ts'),
+  },
+  {
     words: ['health'],
     summary: 'check whether the service on this machine accepts requests',
     load: () => import('./health.ts'),

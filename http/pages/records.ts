@@ -31,6 +31,7 @@ export type Site = Static<typeof schemas.Site>;
 export type Visitor = Whole<typeof schemas.Visitor>;
 export type Contact = Whole<typeof schemas.Contact>;
 export type HistoryItem = Whole<typeof schemas.HistoryItem>;
+export type ImportJob = Static<typeof mailWriting.ImportJob>;
 export type KbJob = Static<typeof schemas.KbJob>;
 export type UrlMatch = Static<typeof schemas.UrlMatch>;
 export type GoalCompletion = Static<typeof schemas.GoalCompletion>;

@@ -30,6 +30,7 @@ import type { Services } from '../services.ts';
 const tag = 'Imports';
 const access = { kind: 'agent', scope: null, role: 'admin' } as const;
 const ById = Type.Object({ importId: Id });
+const Token = Type.String({ minLength: 1, maxLength: 2000, pattern: '^[\\x21-\\x7e]+$' });
 
 /** Of a request: a slow line sends it in a minute, and a broken one loses little. */
 const maxPartBytes = 8 * 1024 * 1024;
@@ -92,7 +93,7 @@ export const importRoutes = [
           "Chatwoot: the account's number. Zendesk: the email address of the token's user. Help Scout: the app's id.",
         ),
       ),
-      token: Type.Optional(Type.String({ minLength: 1, maxLength: 2000, pattern: '^[\\x21-\\x7e]+$' })),
+      token: Type.Optional(Token),
       name: Type.Optional(line(200, "Of a file: the file's name.")),
       bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: maxFileBytes, description: 'Of a file: its size.' })),
       addresses: Type.Optional(
@@ -188,12 +189,17 @@ export const importRoutes = [
     path: '/imports/{importId}/resume',
     tag,
     summary: 'Go on with an import',
-    description: 'Where it stopped or failed. After a preview, the import begins.',
+    description:
+      'Where it stopped or failed, with another `token` if the service refused it. After a preview, the import begins.',
     access,
     params: ById,
+    body: Type.Object({ token: Type.Optional(Token) }),
     reply: { status: 200, schema: ImportJobView },
     refusals: ['conflict'],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(resumeImport, { workspaceId, caller, params }),
+    run({ workspaceId, caller, params: { importId }, body: { token } }, { engine, secrets }) {
+      const sealedToken = token && secrets.seal(token, importKeyName(workspaceId, importId));
+      return engine.execute(resumeImport, { workspaceId, caller, params: { importId, sealedToken } });
+    },
   }),
 
   route({

@@ -158,7 +158,7 @@ t.test('an mbox file', async (t) => {
     const preview = await moved(service, owner, file, { isPreview: true });
     t.match(preview, { status: 'stopped', isPreview: true, stats: { read: 3, created: 2, messages: 3, customers: 1 } });
     t.same(stored(service, owner), []);
-    await service.post(`/imports/${preview.id}/resume`, undefined, owner.token);
+    await service.post(`/imports/${preview.id}/resume`, {}, owner.token);
     t.match(await over(service, owner, preview.id), {
       status: 'done',
       isPreview: false,
@@ -194,7 +194,7 @@ t.test('an mbox file', async (t) => {
     });
     const letter = mail('d4', { more: ['List-Unsubscribe: <https://x.example>'] });
     const mine = mail('d5', { from: owner.email, to: owner.email });
-    const large = mail('d6', { body: 'x'.repeat(37 * mib).replaceAll(/x{76}/g, (line) => `${line.slice(1)}\n`) });
+    const large = mail('d6', { body: `${'x'.repeat(75)}\n`.repeat(37 * 14_000) });
     const broken = 'From MAILER Mon Mar  1 10:00:00 2021\n\u0000\u0001 nothing of a mail\n\n';
     const last = mail('d7');
     const job = await moved(
@@ -268,7 +268,7 @@ t.test('an mbox file', async (t) => {
     const bytes = Buffer.from(mail('g1'));
     const importId = await begun(service, owner, bytes);
     t.match(await service.post(`/imports/${importId}/stop`, undefined, owner.token), { status: 409 });
-    t.match(await service.post(`/imports/${importId}/resume`, undefined, owner.token), { status: 409 });
+    t.match(await service.post(`/imports/${importId}/resume`, {}, owner.token), { status: 409 });
     await send(service, { importId, bytes: bytes.subarray(0, 10), token: owner.token });
     await service.pass(7 * 24 * 3600_000);
     const { db } = service.running.services.engine.workspace(owner.workspaceId) ?? {};

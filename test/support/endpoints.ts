@@ -164,6 +164,7 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
       },
     ],
   }),
+  'import.resume': () => ({}),
   'import.create': () => ({ kind: 'mbox', name: 'x.mbox', bytes: 10 }),
   'contact.import': () => ({ rows: [{ email: 'x@example.com' }] }),
   'contact.update': () => ({ name: 'x' }),

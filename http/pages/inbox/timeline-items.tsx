@@ -48,6 +48,9 @@ export function senderName(message: Message, conversation: Conversation): string
   if (message.senderType === 'visitor' && message.mail !== null && message.senderId !== conversation.visitorId)
     return message.mail.from.name ?? message.mail.from.address;
   if (message.senderType === 'visitor') return customerName(conversation);
+  // Of an imported message: someone who is no agent here.
+  if (message.senderType === 'agent' && message.senderId === null && message.mail !== null)
+    return message.mail.from.name ?? message.mail.from.address;
   return message.senderType === 'ai' ? 'Assistant' : agentName(message.senderId);
 }
 

@@ -159,6 +159,15 @@ export const sections: readonly SettingsSection[] = [
     load: async () => (await import('./account/data.tsx')).Data,
   },
   {
+    slug: 'move-in',
+    title: 'Move in',
+    group: 'Account',
+    icon: 'upload',
+    role: 'admin',
+    words: 'import migrate chatwoot zendesk intercom help scout mbox conversations history',
+    load: async () => (await import('./moving/moving.tsx')).MoveIn,
+  },
+  {
     slug: 'api-keys',
     title: 'API keys',
     group: 'For developers',
