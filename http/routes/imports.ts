@@ -152,7 +152,7 @@ export const importRoutes = [
     params: ById,
     query: Type.Object({ offset: Type.Integer({ minimum: 0, maximum: maxFileBytes }) }),
     reply: { status: 204, schema: null },
-    refusals: ['conflict', 'payload_too_large'],
+    refusals: ['conflict'],
     async receive({ workspaceId, caller, params: { importId }, query: { offset }, body }, services) {
       const job = requireImport(viewOf(services, workspaceId, caller), importId);
       requireNextPart(job, offset);

@@ -6,7 +6,6 @@ import { DraftView } from '../../store/mail/drafts.ts';
 import { behindEach } from './scoped-members.ts';
 import { AttachmentInput, Email, Id } from './shared.ts';
 
-export { ImportJobView as ImportJob } from '../../store/imports/jobs.ts';
 export { MailboxView as Mailbox } from '../../store/mail/mailboxes.ts';
 
 /** Recipients of one mail. */

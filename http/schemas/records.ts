@@ -20,6 +20,8 @@ import {
   WeeklyHours,
 } from './shared.ts';
 
+export { ImportJobView as ImportJob } from '../../store/imports/jobs.ts';
+
 export const Workspace = Type.Object({
   id: Id,
   name: Type.String(),

@@ -26,6 +26,9 @@ const jobs = ['chats', 'tickets', 'calls'];
 /** The name of an app for one consent. */
 const fleeting = 'A fleeting app';
 const crawlTries = 100;
+const importedFile = Buffer.from(
+  'From kim@example.org Mon Mar  1 10:00:00 2021\nFrom: kim@example.org\nTo: shop@example.org\nSubject: A cup\n\nBroken.\n',
+);
 let count = 0;
 
 /** By operation. */
@@ -87,6 +90,25 @@ const stages: Readonly<Record<string, Stage>> = {
   },
   'mailbox.authorize': async () => ({ caller: 'admin', body: { provider: 'google', address: 'kim@example.org' } }),
 
+  'import.create': async (world) => {
+    await clearImports(world);
+    return { caller: 'admin', body: { kind: 'mbox', name: 'old.mbox', bytes: importedFile.length } };
+  },
+  'import.receive': async (world) => ({
+    caller: 'admin',
+    params: { importId: await newImport(world) },
+    query: { offset: '0' },
+    headers: { 'Content-Type': 'application/octet-stream' },
+    body: importedFile,
+  }),
+  'import.stop': async (world) => ({ caller: 'admin', params: { importId: await waitingImport(world) } }),
+  'import.resume': async (world) => {
+    const importId = await waitingImport(world);
+    await world.asAdmin('POST', `/imports/${importId}/stop`);
+    return { caller: 'admin', params: { importId }, body: {} };
+  },
+  'import.read': async (world) => ({ caller: 'admin', params: { importId: await newImport(world) } }),
+  'import.delete': async (world) => ({ caller: 'admin', params: { importId: await newImport(world) } }),
   'storage.put': (world) => presignedUpload(world),
   'storage.read': async (world) => {
     const { params = {}, query, headers, body } = await presignedUpload(world);
@@ -372,4 +394,32 @@ async function presignedUpload(world: World): Promise<Known & { readonly body: U
 
 function raise(message: string): never {
   throw new Error(message);
+}
+
+/** The number of unfinished imports is limited. */
+async function clearImports(world: World): Promise<void> {
+  for (const { id } of (await world.asAdmin('GET', '/imports')).imports)
+    await world.asAdmin('DELETE', `/imports/${id}`);
+}
+
+/** One that receives its file. */
+async function newImport(world: World): Promise<string> {
+  await clearImports(world);
+  return (await world.asAdmin('POST', '/imports', { kind: 'mbox', name: 'old.mbox', bytes: importedFile.length })).id;
+}
+
+/** One whose service asks to wait. */
+async function waitingImport(world: World): Promise<string> {
+  await clearImports(world);
+  const { id } = await world.asAdmin('POST', '/imports', {
+    kind: 'chatwoot',
+    url: `${world.siteUrl}/limited`,
+    account: '1',
+    token: 'x',
+  });
+  for (let tries = 0; tries < crawlTries; tries += 1) {
+    await world.service.settled();
+    if ((await world.asAdmin('GET', `/imports/${id}`)).error !== null) break;
+  }
+  return id;
 }

@@ -156,6 +156,8 @@ export class World {
     site
       .page('/logo.png', png, { 'Content-Type': 'image/png' })
       .page('/robots.txt', '', { 'Content-Type': 'text/plain' });
+    // A service that imports read from, at its limit.
+    site.on('/limited/api/v1/accounts/1/agents', (_, response) => response.writeHead(429).end());
     site.on('*', ({ url }, response) =>
       response
         .writeHead(200, { 'Content-Type': 'text/html' })

@@ -45,6 +45,7 @@ t.test('no accessibility problems in the settings', { skip: noBrowser }, async (
     ['/settings/goals', 'Add a goal'],
     [`/settings/goals/${goalId}`, 'Actions'],
     ['/settings/hours', 'Add hours'],
+    ['/settings/move-in'],
   ];
 
   for (const [colorScheme, width] of [

@@ -148,7 +148,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'kept-bundle',
     'domain-names numbering-plan plain-text program-files search/ secrets/',
     'browser-bundler providers/ thread',
-    'checkpointer-thread files/ knowledge/ reader/',
+    'checkpointer-thread files/ imports/ knowledge/ reader/',
     'checkpointer mail/',
   ],
 };
