@@ -200,9 +200,15 @@ export const noteImport = command(
 
 export function auditImport(
   ctx: Context,
-  { source, counts }: { source: string; counts: Readonly<Record<string, number>> },
+  { source, counts, ...by }: { source: string; counts: Readonly<Record<string, number>>; actorAgentId?: string },
 ): void {
-  ctx.audit({ action: 'conversation.imported', targetKind: 'import', targetId: null, context: { source, ...counts } });
+  ctx.audit({
+    ...by,
+    action: 'conversation.imported',
+    targetKind: 'import',
+    targetId: null,
+    context: { source, ...counts },
+  });
 }
 
 interface Plan {

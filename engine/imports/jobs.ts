@@ -288,7 +288,11 @@ export const finishImport = command('import.finish', (ctx, run: Run): void => {
   );
   clearFile(ctx, done);
   const { created, updated, messages, customers, leftOut } = done.stats;
-  auditImport(ctx, { source: sourceOf(done), counts: { created, updated, messages, customers, leftOut } });
+  auditImport(ctx, {
+    source: sourceOf(done),
+    actorAgentId: done.createdByAgentId,
+    counts: { created, updated, messages, customers, leftOut },
+  });
 });
 
 /** Another run follows: after a pause that the other side asked for or that a failure needs, or to let others go first. */

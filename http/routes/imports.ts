@@ -24,13 +24,18 @@ import { requireFeature } from '../../engine/workspace/entitlements.ts';
 import { ImportJobView, ImportKind } from '../../store/imports/jobs.ts';
 import { importKeyName } from '../delivery/import-keys.ts';
 import { route } from '../route.ts';
+import { worded } from '../schemas/field-words.ts';
 import { Email, Id, line, nullable, TypedUrl } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
 const tag = 'Imports';
 const access = { kind: 'agent', scope: null, role: 'admin' } as const;
 const ById = Type.Object({ importId: Id });
-const Token = Type.String({ minLength: 1, maxLength: 2000, pattern: '^[\\x21-\\x7e]+$' });
+const Token = Type.String({
+  minLength: 1,
+  maxLength: 2000,
+  pattern: worded('^[\\x21-\\x7e]+$', 'a token without spaces'),
+});
 
 /** Of a request: a slow line sends it in a minute, and a broken one loses little. */
 const maxPartBytes = 8 * 1024 * 1024;
@@ -150,10 +155,10 @@ export const importRoutes = [
     anyHeaders: true,
     httpOnly: true,
     params: ById,
-    query: Type.Object({ offset: Type.Integer({ minimum: 0, maximum: maxFileBytes }) }),
+    query: Type.Object({ offset: Type.Optional(Type.Integer({ minimum: 0, maximum: maxFileBytes, default: 0 })) }),
     reply: { status: 204, schema: null },
     refusals: ['conflict'],
-    async receive({ workspaceId, caller, params: { importId }, query: { offset }, body }, services) {
+    async receive({ workspaceId, caller, params: { importId }, query: { offset = 0 }, body }, services) {
       const job = requireImport(viewOf(services, workspaceId, caller), importId);
       requireNextPart(job, offset);
       if (inUse.has(importId)) refuse('conflict', { message: 'Another part of the file is being received.' });

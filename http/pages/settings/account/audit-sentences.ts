@@ -24,6 +24,7 @@ export const areas = [
   { value: 'phone_number', label: 'Phone numbers' },
   { value: 'email', label: 'Dropped email' },
   { value: 'mailbox', label: 'Mailboxes' },
+  { value: 'import', label: 'Imports' },
   { value: 'suppression', label: 'Addresses that cannot be reached' },
   { value: 'report', label: 'Reports' },
   { value: 'subscription', label: 'Billing' },
@@ -116,6 +117,10 @@ export const deeds: Readonly<Record<string, Tell>> = {
     `ignored a call from ${field(entry.context, 'from') ?? 'a withheld number'} to a number that was released`,
   'email.dropped': (entry) =>
     `dropped an email from ${field(entry.context, 'from') ?? 'an unknown sender'}: ${dropReason(field(entry.context, 'reason'))}`,
+  'conversation.imported': (entry) =>
+    `moved conversations in: ${field(entry.context, 'created') ?? '0'} new, ${field(entry.context, 'updated') ?? '0'} added to`,
+  'import.created': (entry) => `began to move conversations in from ${field(entry.after, 'name') ?? 'elsewhere'}`,
+  'import.deleted': (entry) => `deleted the import from ${field(entry.before, 'name') ?? 'elsewhere'}`,
   'mailbox.connected': (entry) => `connected the mailbox ${field(entry.after, 'address') ?? ''}`,
   'mailbox.changed': (entry) => `changed the mailbox ${field(entry.after, 'address') ?? ''}`,
   'mailbox.disconnected': (entry) => `disconnected the mailbox ${field(entry.before, 'address') ?? ''}`,
