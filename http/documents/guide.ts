@@ -12,6 +12,7 @@ export const guidePages = {
     'inbox',
     'widget',
     'mail',
+    'moving-in',
     'calls',
     'notifications',
     'knowledge-base',

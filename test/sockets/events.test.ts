@@ -12,7 +12,7 @@ interface Scene {
 }
 
 /** Areas whose events are tested in the area's own tests, over the same sockets. */
-const elsewhere = /^(call|department|draft|goal|kb|saved_reply|settings|site|view|workspace)\./;
+const elsewhere = /^(call|department|draft|goal|import|kb|saved_reply|settings|site|view|workspace)\./;
 
 /** A way to cause each other event of the catalogue. A missing or outdated one fails the first test. */
 const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
