@@ -243,7 +243,7 @@ function servicesOf(
     directory,
     secrets,
     sendMail,
-    imports: importsOf({ ground, folder, outside }, { engine, mailPorts }),
+    imports: importsOf({ ground, folder, outside }, { engine, mailPorts, reader }),
     mailboxUser: (workspaceId, mailbox) => mailboxAccess.userOf(workspaceId, mailbox),
     recognise,
     apexDomain,
@@ -258,7 +258,7 @@ function servicesOf(
 
 function importsOf(
   { ground, folder, outside }: Omit<Made, 'options'>,
-  { engine, mailPorts }: { engine: Engine; mailPorts: MailPorts },
+  { engine, mailPorts, reader }: { engine: Engine; mailPorts: MailPorts; reader: Reader },
 ): Imports {
   return new Imports({
     engine,
@@ -266,6 +266,7 @@ function importsOf(
     mailPorts,
     folder: join(ground.dataDir, 'imports'),
     mailsOf,
+    noteMessages: (workspaceId, count) => reader.noteMessages(workspaceId, count),
     openSource: (access) => outside.services.foreignSources.open(access),
     tokenOf: (workspaceId, { id, sealedToken }) =>
       sealedToken === null ? '' : folder.secrets.open(sealedToken, importKeyName(workspaceId, id)),

@@ -15,6 +15,7 @@ import type {
 import type { mailsOf } from '../../workers/imports/mbox.ts';
 import type { ServiceAccess } from '../../workers/imports/sources.ts';
 import type { ReadMail } from '../../workers/mail/mail-reader.ts';
+import { Refusal } from '../errors.ts';
 import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
 import { comparable, type Mailbox, mailIdIn, mailIdsIn, parseMailbox } from '../mail-addresses.ts';
 import { systemCaller } from '../runtime/caller.ts';
@@ -57,6 +58,8 @@ export interface ImportPorts {
   readonly folder: string;
   readonly mailsOf: typeof mailsOf;
   openSource(access: ServiceAccess): ForeignSource;
+  /** So many messages are to be indexed, before someone searches. */
+  noteMessages(workspaceId: string, count: number): void;
   /** The token of a job. */
   tokenOf(workspaceId: string, job: ImportJobRecord): string;
 }
@@ -124,6 +127,8 @@ export class Imports {
       return 'read';
     } catch (error) {
       if (error instanceof Over) return wasStopped;
+      // Such as a department that is gone.
+      if (error instanceof Refusal) throw new Error(error.message, { cause: error });
       if (!isSourceFailure(error)) throw new Error(fault, { cause: error });
       if (error.problem === 'final') throw error;
       const isFailure = error.problem === 'passing';
@@ -327,6 +332,7 @@ export class Imports {
     for (const part of partsOf(talk)) {
       const outcome = await this.#execute(workspaceId, importPart, { run, source, talk: part });
       if (outcome === 'over') throw new Over(wasStopped);
+      this.#ports.noteMessages(workspaceId, outcome.messages);
       outcomes.push(outcome);
     }
     return wholeOf(outcomes);

@@ -135,6 +135,7 @@ export const conversationImportRoutes = [
         updated: count('updated'),
         messages: outcomes.reduce((sum, { messages }) => sum + messages, 0),
       };
+      services.reader.noteMessages(workspaceId, counts.messages);
       if (counts.messages > 0) await engine.execute(noteImport, { workspaceId, caller, params: { source, counts } });
       return { conversations: outcomes };
     },
