@@ -77,6 +77,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
   inColumn({ table: 'agentTotp', key: 'agentId', sealed: 'sealedSecret', about: `'*:agent-totp:' || agentId` }),
   inColumn({ table: 'commerce', key: 'id', sealed: 'sealedSecret', about: `'*:commerce'` }),
   inColumn({ table: 'importJob', key: 'id', sealed: 'sealedToken', about: `'*:import:' || id` }),
+  inColumn({ table: 'mailbox', key: 'id', sealed: 'sealedSecret', about: `'*:mailbox:' || id` }),
   inColumn({ table: 'mailServer', key: 'id', sealed: 'sealedPassword', about: `'*:mail-server'` }),
   inColumn({ table: 'aiModel', key: 'id', sealed: 'sealedKey', about: `'*:ai-model'` }),
   inColumn({ table: 'webhook', key: 'id', sealed: 'sealedSecret', about: `'*:webhook:' || id` }),
