@@ -212,15 +212,18 @@ export const startImport = command('import.start', (ctx, run: Run): ImportJobRec
   return job && put(ctx, job, { status: 'running', startedAt: job.startedAt ?? ctx.at, error: null }, { isTold: true });
 });
 
-/** Writes a part of a conversation, and counts it. */
+/** Writes a part of a conversation, and counts it. `isLater`: an earlier part was written, and counted the conversation. */
 export const importPart = command(
   'import.part',
-  (ctx, { run, source, talk }: { run: Run; source: string; talk: ImportedTalk }): ImportOutcome | 'over' => {
+  (
+    ctx,
+    { run, source, talk, isLater }: { run: Run; source: string; talk: ImportedTalk; isLater: boolean },
+  ): ImportOutcome | 'over' => {
     const job = findRun(ctx, run);
     if (job === undefined) return 'over';
     const outcome = takeTalk(ctx, { source, departmentId: job.departmentId ?? undefined }, talk, job.createdByAgentId);
     if (outcome.outcome !== 'unchanged' && outcome.outcome !== 'invalid')
-      updateImportJob(ctx.db, { ...job, stats: counted(job.stats, outcome) });
+      updateImportJob(ctx.db, { ...job, stats: counted(job.stats, outcome, { isLater }) });
     return outcome;
   },
 );
@@ -364,11 +367,12 @@ function put(
 export function counted(
   stats: ImportStats,
   { outcome, messages, isNewCustomer, unknownAgents }: ImportOutcome,
+  { isLater = false }: { isLater?: boolean } = {},
 ): ImportStats {
   return {
     ...stats,
     created: stats.created + (outcome === 'created' ? 1 : 0),
-    updated: stats.updated + (outcome === 'updated' ? 1 : 0),
+    updated: stats.updated + (outcome === 'updated' && !isLater ? 1 : 0),
     messages: stats.messages + messages,
     customers: stats.customers + (isNewCustomer ? 1 : 0),
     unknownAgents: [...new Set([...stats.unknownAgents, ...unknownAgents])].slice(0, maxUnknownAgents),

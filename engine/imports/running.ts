@@ -330,7 +330,12 @@ export class Imports {
     }
     const outcomes: ImportOutcome[] = [];
     for (const part of partsOf(talk)) {
-      const outcome = await this.#execute(workspaceId, importPart, { run, source, talk: part });
+      const outcome = await this.#execute(workspaceId, importPart, {
+        run,
+        source,
+        talk: part,
+        isLater: outcomes.some(({ messages }) => messages > 0),
+      });
       if (outcome === 'over') throw new Over(wasStopped);
       this.#ports.noteMessages(workspaceId, outcome.messages);
       outcomes.push(outcome);

@@ -87,6 +87,13 @@ const comments = (id: number) => [
     metadata: { system: { message_id: `<${id}@customer.example>` } },
   },
   { id: id * 10 + 1, author_id: 3, public: true, plain_body: 'Sorry.', created_at: '2021-03-01T11:00:00Z' },
+  ...Array.from({ length: id === 3 ? 30 : 0 }, (_, index) => ({
+    id: 100 + index,
+    author_id: 1,
+    public: true,
+    plain_body: `Once more ${index}`,
+    created_at: '2021-03-01T11:10:00Z',
+  })),
   { id: id * 10 + 2, author_id: 2, public: false, plain_body: 'Poor Ixa.', created_at: '2021-03-01T11:30:00Z' },
 ];
 
@@ -120,7 +127,15 @@ t.test('moving in from a service', async (t) => {
     t.match(job, {
       status: 'done',
       error: null,
-      stats: { read: 2, total: 3, created: 2, messages: 6, customers: 1, unknownAgents: ['old@shop.example'] },
+      stats: {
+        read: 2,
+        total: 3,
+        created: 2,
+        updated: 0,
+        messages: 36,
+        customers: 1,
+        unknownAgents: ['old@shop.example'],
+      },
     });
     t.notMatch(JSON.stringify(job), 'secret');
     t.match(stored(service, owner), [
