@@ -39,6 +39,17 @@ export function htmlOf(body: string): string {
   return paragraphs.map((part) => `<p>${part.split('\n').map(linked).join('<br>')}</p>`).join('');
 }
 
+/**
+ * The HTML of a message to show: its own, without the places of a mail's pictures that are on other servers, or that of
+ * its text.
+ */
+export function shownHtml({ body, bodyHtml }: { readonly body: string; readonly bodyHtml: string | null }): string {
+  if (bodyHtml === null) return htmlOf(body);
+  if (!bodyHtml.includes(' data-picture=')) return bodyHtml;
+  const shown = bodyHtml.replace(/<img\b[^<>]*\bdata-picture="\d+"[^<>]*>/g, '').trim();
+  return shown === '' ? htmlOf(body) : shown;
+}
+
 function linked(line: string): string {
   let html = '';
   let end = 0;

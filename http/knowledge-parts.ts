@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RetrievalPorts } from '../engine/knowledge/retrieval.ts';
 import { createImageSource, type ImageSource } from '../workers/files/image-source.ts';
+import { createMailPictures, type MailPictures } from '../workers/files/mail-pictures.ts';
 import { type Crawler, createCrawler, robotName } from '../workers/knowledge/crawler.ts';
 import { createEmbedder, type Embedder } from '../workers/knowledge/embedder.ts';
 import { createModelStore, type ModelStore } from '../workers/knowledge/model-store.ts';
@@ -36,6 +37,7 @@ export interface KnowledgeParts extends RetrievalPorts {
   readonly uploadedFiles: UploadedFiles;
   readonly models: ModelStore;
   readonly imageSource: ImageSource;
+  readonly mailPictures: MailPictures;
   /** Undefined when there is no storage. */
   readonly objects: ObjectStore | undefined;
   /** Work in progress fails with an error. */
@@ -46,11 +48,10 @@ export interface KnowledgeParts extends RetrievalPorts {
 export function createKnowledgeParts(config: Config, options: KnowledgeOptions): KnowledgeParts {
   const { allowPrivateCrawl: allowPrivate } = config;
   const reach = { allowPrivate, ...(options.isPublic === undefined ? {} : { isPublic: options.isPublic }) };
-  const fetcher = createFetcher({
-    ...reach,
-    resolveHost: config.dnsServers === undefined ? systemResolver : dnsResolver(config.dnsServers),
-    userAgent: `${robotName} (+${config.baseUrl})`,
-  });
+  const resolveHost = config.dnsServers === undefined ? systemResolver : dnsResolver(config.dnsServers);
+  const fetcher = createFetcher({ ...reach, resolveHost, userAgent: `${robotName} (+${config.baseUrl})` });
+  // A sender must not learn from a picture who received the mail.
+  const unnamedFetcher = createFetcher({ ...reach, resolveHost, userAgent: 'Mozilla/5.0' });
   const embedder = embedderFor(config);
   const pageReader = createPageReader();
   const retriever = createRetriever();
@@ -66,11 +67,12 @@ export function createKnowledgeParts(config: Config, options: KnowledgeOptions):
       ...(options.crawlPauseMs === undefined ? {} : { shortestPauseMs: options.crawlPauseMs }),
     }),
     imageSource: createImageSource({ ...reach, fetcher }),
+    mailPictures: createMailPictures(createImageSource({ ...reach, fetcher: unnamedFetcher })),
     models: createModelStore({ hub: config.modelHub, models: join(config.dataDir, 'models'), embedder }),
     uploadedFiles: createUploadedFiles({ objects, pageReader }),
     objects,
     async stop() {
-      await Promise.all([pageReader.stop(), embedder.stop(), fetcher.close()]);
+      await Promise.all([pageReader.stop(), embedder.stop(), fetcher.close(), unnamedFetcher.close()]);
     },
   };
 }

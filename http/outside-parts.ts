@@ -62,6 +62,7 @@ type OutsideServices = Pick<
   | 'crawler'
   | 'models'
   | 'imageSource'
+  | 'mailPictures'
   | 'objects'
   | 'disk'
   | 'emailDomains'
@@ -88,7 +89,7 @@ export async function outsideOf(
 ): Promise<Outside> {
   const outboxFolder = join(dataDir, 'outbox');
   const knowledge = createKnowledgeParts(config, options);
-  const { embedder, retriever, crawler, models, imageSource } = knowledge;
+  const { embedder, retriever, crawler, models, imageSource, mailPictures } = knowledge;
   const disk = new DiskReserve({ folder: dataDir, reserveBytes: config.diskReserveBytes, clock, log });
   const numberingPlan = createNumberingPlan();
   const places = await placesOf(config);
@@ -103,6 +104,7 @@ export async function outsideOf(
       crawler,
       models,
       imageSource,
+      mailPictures,
       disk,
       numberingPlan,
       objects: objectsWithin(disk, config, knowledge.objects),

@@ -21,6 +21,7 @@ import { helpRoutes } from './routes/help.ts';
 import { importRoutes } from './routes/imports.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { knowledgeRoutes } from './routes/knowledge.ts';
+import { mailReadingRoutes } from './routes/mail-reading.ts';
 import { mailServerRoutes } from './routes/mail-server.ts';
 import { mailboxRoutes } from './routes/mailboxes.ts';
 import { notificationRoutes } from './routes/notifications.ts';
@@ -71,6 +72,7 @@ export const apiRoutes: readonly Route[] = [
   ...carrierRoutes,
   ...importRoutes,
   ...integrationRoutes,
+  ...mailReadingRoutes,
   ...mailServerRoutes,
   ...aiRoutes,
   ...siteRoutes,

@@ -13,6 +13,7 @@ import type { MailPorts } from '../engine/tickets/mail-intake.ts';
 import type { MailboxRecord } from '../store/mail/mailboxes.ts';
 import type { ImageSource } from '../workers/files/image-source.ts';
 import type { ForeignSources } from '../workers/imports/sources.ts';
+import type { MailPictures } from '../workers/files/mail-pictures.ts';
 import type { Crawler } from '../workers/knowledge/crawler.ts';
 import type { ModelStore } from '../workers/knowledge/model-store.ts';
 import type { MailboxReader } from '../workers/mail/mailboxes.ts';
@@ -105,6 +106,7 @@ export interface Services extends RetrievalPorts {
   readonly disk: DiskReserve;
   readonly uploadLinks: UploadLinks;
   readonly imageSource: ImageSource;
+  readonly mailPictures: MailPictures;
   /** The media type of a file that begins with these bytes; undefined if unknown. */
   recognise(head: Uint8Array): Promise<string | undefined>;
   readonly webhookSender: WebhookSender;

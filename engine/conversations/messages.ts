@@ -23,7 +23,7 @@ import { foldChange } from '../rollups.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
-import { firstChars, htmlOf } from '../text.ts';
+import { firstChars, shownHtml } from '../text.ts';
 import { type NamedFile, noteNamed } from './attachments.ts';
 import {
   audienceOf,
@@ -56,7 +56,7 @@ declare module '../events.ts' {
 const viewed = viewer(MessageView);
 
 export function messageView(message: MessageRecord): MessageView {
-  return viewed({ ...message, bodyHtml: message.bodyHtml ?? htmlOf(message.body) });
+  return viewed({ ...message, bodyHtml: shownHtml(message) });
 }
 
 export interface MessageDraft {

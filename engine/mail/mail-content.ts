@@ -4,7 +4,7 @@
 import type { MessageRecord } from '../../store/conversations/messages.ts';
 import { findMailThread } from '../../store/mail/mails.ts';
 import type { View } from '../runtime/context.ts';
-import { escapeHtml, htmlOf } from '../text.ts';
+import { escapeHtml, shownHtml } from '../text.ts';
 import { theRoster } from '../workspace/roster.ts';
 import { clockFor } from '../workspace/time-zones.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
@@ -36,8 +36,8 @@ export function contentOf(
 
 /** A message and its files. */
 export function messageContent(message: MessageRecord): MailContent {
-  const { body, bodyHtml, attachments } = message;
-  const html = bodyHtml ?? htmlOf(body);
+  const { body, attachments } = message;
+  const html = shownHtml(message);
   if (attachments.length === 0) return { text: body, html };
   const lines = attachments.map(({ url, name }) => (name === null ? url : `${name}: ${url}`));
   const items = attachments.map(
@@ -49,7 +49,7 @@ export function messageContent(message: MessageRecord): MailContent {
 function quoteOf(view: View, { message, isForwarded }: Quoted): MailContent {
   const at = clockFor(theWorkspace(view))(message.createdAt);
   const author = authorOf(view, message);
-  const html = message.bodyHtml ?? htmlOf(message.body);
+  const html = shownHtml(message);
   if (!isForwarded) {
     const intro = `On ${at}, ${author} wrote:`;
     return {

@@ -186,6 +186,7 @@ function keep(
       from: mail.from,
       copiedTo: mail.otherRecipients.slice(0, maxParticipants),
       ...(sideOf === undefined ? {} : { side: { messageId: sideOf } }),
+      ...(mail.remotePictures === undefined ? {} : { remotePictures: mail.remotePictures }),
       authentication: mail.authentication,
     },
     isSide: sideOf !== undefined,

@@ -31,6 +31,8 @@ export interface IncomingMail {
   /** For display: bounded, sanitised, without quoted history. */
   readonly body: string;
   readonly bodyHtml: string | null;
+  /** How many pictures elsewhere its HTML would load; undefined for none. */
+  readonly remotePictures?: number | undefined;
   readonly headers: MailHeaders;
   readonly attachments: readonly IncomingAttachment[];
   readonly authentication: MailAuthentication | null;

@@ -28,7 +28,7 @@ import {
 export interface MailPorts extends FilePorts {
   readonly engine: Engine;
   readonly directory: Directory;
-  readonly reader: Pick<MailReader, 'display' | 'file' | 'compose'>;
+  readonly reader: Pick<MailReader, 'display' | 'pictures' | 'calendar' | 'file' | 'compose'>;
   readonly mailHost: string;
   /** Groups the addresses of senders, to limit their files. */
   networkOf(remoteAddress: string): string;
@@ -224,7 +224,7 @@ function incomingOf(
   mail: ReadMail,
   { envelope }: ReceivedMail,
 ): Omit<IncomingMail, 'from' | 'ourAddresses' | 'otherRecipients'> {
-  const { messageId, subject, text, html, body, bodyHtml, authentication, bounce } = mail;
+  const { messageId, subject, text, html, body, bodyHtml, remotePictures, authentication, bounce } = mail;
   const replyTo = mail.replyTo.slice(0, maxReplyTo).flatMap(({ address, name }) => mailboxOf(address, name) ?? []);
   // An empty envelope sender cannot be answered: a machine's notice (RFC 5321 §4.5.5).
   const headers =
@@ -239,6 +239,7 @@ function incomingOf(
     html,
     body,
     bodyHtml,
+    remotePictures,
     headers,
     attachments: [],
     authentication,

@@ -175,6 +175,13 @@ export const MessageMail = Type.Object({
       },
     ),
   ),
+  remotePictures: Type.Optional(
+    Type.Integer({
+      description:
+        'How many pictures on other servers the mail would load. `bodyHtml` has none of them, because they tell the sender ' +
+        'that the mail was read; `/pictures` of the message has them.',
+    }),
+  ),
   authentication: nullable(MailAuthentication),
 });
 export type MessageMail = RecordOf<typeof MessageMail>;

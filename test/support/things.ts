@@ -108,6 +108,7 @@ export async function oneOfEverything(
   const sessions = await service.get('/me/sessions', token);
   const ids = {
     messageId: messages[0].id,
+    number: '1',
     domainId: domain.id,
     email: `${owner.workspaceId.slice(-12)}@customer.example`,
     campaignId: campaign.body.id,

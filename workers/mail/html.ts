@@ -125,24 +125,60 @@ export function withoutHidden(html: string): string {
 
 export interface SafeHtml {
   readonly html: string;
+  /** Addresses of the pictures elsewhere, each once. An empty one is of history that was removed. */
+  readonly pictures: readonly string[];
   /** Of its text, without markup. */
   readonly textChars: number;
   /** Whether it contained an earlier mail that was removed. */
   readonly leftHistoryOut: boolean;
 }
 
+/** More than a long newsletter has. */
+const maxPictures = 100;
+const maxAddressChars = 4000;
+
+/** A picture elsewhere stays as `<img data-picture="1">`, without an address: its place in `pictures`, from 1. */
 export function safeHtml(html: string, options: { withHistory: boolean }): SafeHtml {
   let leftHistoryOut = false;
+  const pictures: string[] = [];
   const begin = options.withHistory ? -1 : firstOf(html);
   if (begin >= 0) leftHistoryOut = true;
   const isLeftOut = (frame: sanitizeHtml.IFrame): boolean => {
-    if (frame.tag === 'img') return frame.attribs['src']?.startsWith('cid:') !== true;
+    if (frame.tag === 'img')
+      return frame.attribs['src']?.startsWith('cid:') !== true && frame.attribs['data-picture'] === undefined;
     if (options.withHistory || !isHistory(frame)) return false;
     leftHistoryOut = true;
     return true;
   };
-  const safe = sanitizeHtml(begin >= 0 ? html.slice(0, begin) : html, { ...allowed, exclusiveFilter: isLeftOut });
-  return { html: safe.trim(), textChars: safe.replace(/<[^<>]*>/g, '').trim().length, leftHistoryOut };
+  const safe = sanitizeHtml(begin >= 0 ? html.slice(0, begin) : html, {
+    ...allowed,
+    allowedAttributes: { ...allowed.allowedAttributes, img: ['src', 'alt', 'width', 'height', 'data-picture'] },
+    transformTags: { ...allowed.transformTags, img: pictureElsewhere(pictures) },
+    exclusiveFilter: isLeftOut,
+  });
+  const shown = new Set([...safe.matchAll(placeholder)].map(([, number]) => Number(number)));
+  return {
+    html: safe.trim(),
+    pictures: pictures.map((address, index) => (shown.has(index + 1) ? address : '')),
+    textChars: safe.replace(/<[^<>]*>/g, '').trim().length,
+    leftHistoryOut,
+  };
+}
+
+const placeholder = /<img\b[^<>]*\bdata-picture="(\d+)"[^<>]*>/g;
+
+/** Collects the addresses. A picture that no one could see only reports that the mail was read. */
+function pictureElsewhere(pictures: string[]): sanitizeHtml.Transformer {
+  return (tagName, { 'data-picture': _, ...attribs }) => {
+    const address = attribs['src']?.trim() ?? '';
+    const isSeen = ![attribs['width'], attribs['height']].some((size) => /^\s*[0-2](?:px)?\s*$/.test(size ?? ''));
+    if (!/^https?:\/\//i.test(address) || !isSeen || address.length > maxAddressChars) return { tagName, attribs };
+    const { src: __, ...others } = attribs;
+    const known = pictures.indexOf(address);
+    if (known < 0 && pictures.length === maxPictures) return { tagName, attribs: others };
+    const number = known < 0 ? pictures.push(address) : known + 1;
+    return { tagName, attribs: { ...others, 'data-picture': `${number}` } };
+  };
 }
 
 function isHistory({ tag, attribs }: sanitizeHtml.IFrame): boolean {

@@ -8,6 +8,7 @@ import { createResolver, type NameResolver } from '../providers/resolver.ts';
 import type { RejectedMail } from '../providers/smtp-listener.ts';
 import { answerCalls } from '../thread.ts';
 import { type Authentication, authenticateMail, type Envelope } from './authentication.ts';
+import { type CalendarReading, readCalendar } from './calendar.ts';
 import { requireBoundedHead, requireBoundedText } from './head.ts';
 import { safeHtml, withoutHidden } from './html.ts';
 import { type AttachmentFile, type MailParts, MailTooComplex, readParts } from './parts.ts';
@@ -21,8 +22,10 @@ export interface ReaderData {
 /** A mail as agents see it: bounded, sanitised, without quoted history. */
 export interface Display {
   readonly body: string;
-  /** Null: derive it from the body. */
+  /** With `<img data-picture="1">` for the first picture elsewhere. Null: derive it from the body. */
   readonly bodyHtml: string | null;
+  /** How many pictures elsewhere it has; undefined for none. */
+  readonly remotePictures?: number;
 }
 
 export interface ReadMail extends MailParts, Display {
@@ -51,7 +54,11 @@ const notJudged: Authentication = { spf: 'none', dkim: 'none', dmarc: 'none' };
 let resolver: NameResolver | undefined;
 
 export const methods = {
-  display: (mail: { text: string | null; html: string | null }): Display => displayOf(mail.text, mail.html),
+  display: (mail: Written): Display => displayOf(mail),
+
+  pictures: (mail: Written): readonly string[] => render(mail).addresses,
+
+  calendar: (file: { bytes: Uint8Array }): Promise<CalendarReading> => readCalendar(file.bytes),
 
   compose: (written: { markdown: string; pictureBase: string }): RenderedText =>
     renderMarkdown(written.markdown, written.pictureBase),
@@ -78,10 +85,21 @@ async function readFile(mail: { path: string; envelope: Envelope | null }, dns: 
   const html = parts.html?.slice(0, maxOriginalChars) ?? null;
   const isWhole = !parts.isTextCut && text === parts.text && html === parts.html;
   const attachments = isWhole ? parts.attachments : [...parts.attachments, await theMailItself(mail.path)];
-  return { ...parts, text, html, attachments, ...displayOf(text, html), authentication };
+  return { ...parts, text, html, attachments, ...displayOf({ text, html }), authentication };
 }
 
-function displayOf(text: string | null, htmlAsItCame: string | null): Display {
+interface Written {
+  readonly text: string | null;
+  readonly html: string | null;
+}
+
+function displayOf(mail: Written): Display {
+  const { body, bodyHtml, addresses } = render(mail);
+  const remotePictures = addresses.filter((address) => address !== '').length;
+  return { body, bodyHtml, ...(remotePictures === 0 ? {} : { remotePictures }) };
+}
+
+function render({ text, html: htmlAsItCame }: Written): Display & { addresses: readonly string[] } {
   const bounded = htmlAsItCame === null ? null : withinTags(htmlAsItCame);
   const isHtmlCut = bounded?.length !== htmlAsItCame?.length;
   const html = bounded === null ? null : withoutHidden(bounded);
@@ -89,13 +107,14 @@ function displayOf(text: string | null, htmlAsItCame: string | null): Display {
   const stripped = stripHistory(written);
   const isCut = stripped.text.length > maxBodyChars || (isHtmlCut && text === null);
   const body = isCut ? `${wholeCharacters(stripped.text, maxBodyChars - 1)}…` : stripped.text;
-  if (html === null || isCut || isHtmlCut) return { body, bodyHtml: null };
+  if (html === null || isCut || isHtmlCut) return { body, bodyHtml: null, addresses: [] };
   const safe = safeHtml(html, { withHistory: !stripped.isShorter });
   // The text has quoted history. If the HTML is longer than the text without it, its history was not found, or not all
   // of it, and would be shown.
   const maxChars = safe.leftHistoryOut ? body.length * 1.2 + htmlSurplusChars : body.length;
   const showsHistory = stripped.isShorter && safe.textChars > maxChars;
-  return { body, bodyHtml: showsHistory || safe.html === '' || safe.html.length > maxBodyHtmlChars ? null : safe.html };
+  if (showsHistory || safe.html.length > maxBodyHtmlChars) return { body, bodyHtml: null, addresses: [] };
+  return { body, bodyHtml: safe.html === '' ? null : safe.html, addresses: safe.pictures };
 }
 
 /** Truncated at the limit of tags. */

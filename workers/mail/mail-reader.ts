@@ -3,9 +3,11 @@
 import type { RejectedMail } from '../providers/smtp-listener.ts';
 import { createThread } from '../thread.ts';
 import type { Envelope } from './authentication.ts';
+import type { CalendarReading } from './calendar.ts';
 import type { Display, methods, ReaderData, ReadMail } from './mail-reader-thread.ts';
 import type { RenderedText } from './rich-text.ts';
 
+export type { CalendarReading } from './calendar.ts';
 export type { Display, ReadMail } from './mail-reader-thread.ts';
 export type { RenderedText } from './rich-text.ts';
 
@@ -13,6 +15,10 @@ export type { RenderedText } from './rich-text.ts';
 export interface MailReader {
   /** The display form of a mail's text and HTML. */
   display(mail: { readonly text: string | null; readonly html: string | null }): Promise<Display>;
+  /** The addresses of its pictures elsewhere: the first is that of `<img data-picture="1">` in its display form. */
+  pictures(mail: { readonly text: string | null; readonly html: string | null }): Promise<readonly string[]>;
+  /** The events in a calendar file, of at most some hundred kilobytes. */
+  calendar(file: { readonly bytes: Uint8Array }): Promise<CalendarReading>;
   /** Renders an agent's Markdown. Shows only pictures whose address begins with `pictureBase`. */
   compose(written: { readonly markdown: string; readonly pictureBase: string }): Promise<RenderedText>;
   /**
@@ -45,6 +51,8 @@ export function createMailReader(data: ReaderData): MailReader {
   });
   return {
     display: (mail) => thread.call('display', mail),
+    pictures: (mail) => thread.call('pictures', mail),
+    calendar: (file) => thread.call('calendar', file),
     compose: (written) => thread.call('compose', written),
     file: (mail) => thread.call('file', mail),
     stop: () => thread.stop(),

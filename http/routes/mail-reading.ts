@@ -1,0 +1,140 @@
+// What a mail holds beside its text: calendar invitations, and pictures on other servers. Decisions "Inbound email".
+
+import Type from 'typebox';
+import { refuse } from '../../engine/errors.ts';
+import { calendarsOf } from '../../engine/tickets/invitations.ts';
+import { readWithPictures } from '../../engine/tickets/mail-pictures.ts';
+import { readOriginal } from '../../engine/tickets/original-mail.ts';
+import { CalendarEvent } from '../../store/mail/records.ts';
+import { route } from '../route.ts';
+import { behind } from '../schemas/scoped-members.ts';
+import { Id } from '../schemas/shared.ts';
+import type { Services } from '../services.ts';
+
+const OfMessage = Type.Object({ conversationId: Id, messageId: Id });
+
+/** A calendar with a picture or a long agenda in it has less. */
+const maxCalendarBytes = 512 * 1024;
+/** Of one message. */
+const maxInvitations = 10;
+const maxPictureNumber = 100;
+
+export const Invitation = Type.Object({
+  ...CalendarEvent.properties,
+  organiser: behind('visitors:read', CalendarEvent.properties.organiser),
+  url: Type.String({ description: 'The calendar file, one of the attachments.' }),
+});
+export const Invitations = Type.Object({
+  invitations: Type.Array(Invitation),
+  more: Type.Integer({ description: `The events beyond the first ${maxInvitations}.` }),
+});
+
+export const mailReadingRoutes = [
+  route({
+    operation: 'message.invitations',
+    method: 'GET',
+    path: '/conversations/{conversationId}/messages/{messageId}/invitations',
+    tag: 'Messages',
+    summary: 'Read the calendar invitations of a message',
+    description:
+      'Reads the events in the files of a message that are calendars (.ics). ' +
+      'An event that comes twice, as in most invitations, is returned once. ' +
+      'A file over 512 KiB, and one that is not a calendar, is left out.',
+    access: { kind: 'agent', scope: 'messages:read' },
+    params: OfMessage,
+    reply: { status: 200, schema: Invitations },
+    refusals: ['channel_not_assigned'],
+    async ask(view, { workspaceId, params }, services) {
+      const found = new Map<string, CalendarEvent & { readonly url: string }>();
+      let more = 0;
+      for (const url of calendarsOf(view, params)) {
+        const bytes = await calendarAt(services, workspaceId, url);
+        if (bytes === undefined) continue;
+        const calendar = await services.mailPorts.reader.calendar({ bytes });
+        more = Math.max(more, calendar.more);
+        for (const event of calendar.events) {
+          const key = JSON.stringify([event.uid, event.method, event.start.local]);
+          if (!found.has(key)) found.set(key, { ...event, url });
+        }
+      }
+      const invitations = [...found.values()];
+      return {
+        invitations: invitations.slice(0, maxInvitations),
+        more: more + Math.max(0, invitations.length - maxInvitations),
+      };
+    },
+  }),
+
+  route({
+    operation: 'message.pictures',
+    method: 'GET',
+    path: '/conversations/{conversationId}/messages/{messageId}/pictures',
+    tag: 'Messages',
+    summary: "Get a mail's formatting with the places of its pictures",
+    description:
+      'The `bodyHtml` of the message, with `<img data-picture="1">` for the first picture that is on another server ' +
+      "(`remotePictures` of the message's `mail`), to be filled in by the next operation.",
+    access: { kind: 'agent', scope: 'messages:read' },
+    params: OfMessage,
+    reply: { status: 200, schema: Type.Object({ bodyHtml: Type.String() }) },
+    refusals: ['channel_not_assigned'],
+    read: (view, { params }) => readWithPictures(view, params),
+  }),
+
+  route({
+    operation: 'message.picture',
+    method: 'GET',
+    path: '/conversations/{conversationId}/messages/{messageId}/pictures/{number}',
+    tag: 'Messages',
+    summary: "Fetch a mail's picture from its server",
+    description:
+      'Fetches it from a public host on behalf of the agent, whose address its server does not learn. ' +
+      'At most 5 MiB, within 15 seconds; PNG, JPEG, GIF, WebP, AVIF or BMP, whatever its server calls it. ' +
+      'Nothing is kept. A picture that cannot be shown returns 422, more than 32 at once 429.',
+    access: { kind: 'agent', scope: 'messages:read', credential: 'person' },
+    httpOnly: true,
+    params: Type.Object({
+      ...OfMessage.properties,
+      number: Type.String({ pattern: '^[1-9][0-9]{0,2}$', description: `1 to ${maxPictureNumber}.` }),
+    }),
+    reply: { status: 200, schema: null, contentType: 'image/*' },
+    refusals: ['channel_not_assigned', 'semantic_error', 'rate_limited'],
+    async send({ workspaceId, caller, params }, { engine, mailPorts, mailPictures }) {
+      const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
+      const { text, html } = readOriginal(view, params);
+      const addresses = await mailPorts.reader.pictures({ text, html });
+      const address = addresses[Number(params.number) - 1];
+      if (address === undefined || address === '') refuse('not_found');
+      const picture = await mailPictures.fetch(address);
+      if (picture === 'busy')
+        refuse('rate_limited', { message: 'Too many pictures are being fetched.', retryAfter: 1 });
+      if ('problem' in picture)
+        refuse('semantic_error', { message: `The picture cannot be shown: ${picture.problem}.` });
+      return {
+        status: 200,
+        headers: {
+          'Content-Type': picture.contentType,
+          'Content-Security-Policy': "default-src 'none'; sandbox",
+          'Content-Disposition': 'inline',
+          'Cache-Control': 'no-store',
+        },
+        body: picture.bytes,
+      };
+    },
+  }),
+];
+
+/** Undefined if it is not stored here, too large, or a file that its provider has yet to give. */
+async function calendarAt(
+  { objects, uploadLinks }: Services,
+  workspaceId: string,
+  url: string,
+): Promise<Uint8Array | undefined> {
+  const key = uploadLinks.keyOf(url);
+  if (objects === undefined || key === undefined || !key.startsWith(`${workspaceId}/`)) return undefined;
+  const found = await objects.find(key);
+  if (found === undefined || found.size === 0 || found.size > maxCalendarBytes) return undefined;
+  const parts: Uint8Array[] = [];
+  for await (const part of objects.read(key, { start: 0, end: found.size - 1 })) parts.push(part);
+  return Buffer.concat(parts);
+}
