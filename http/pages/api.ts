@@ -10,6 +10,8 @@ export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
+  /** The answer is a file: a Blob. */
+  readonly asFile?: boolean;
   /** 20 seconds by default. */
   readonly timeoutMs?: number;
 }
@@ -74,7 +76,7 @@ export async function call<Answer = unknown>(
 async function ask<Answer>(
   method: string,
   path: string,
-  { query = {}, body, signal: given, timeoutMs = defaultTimeoutMs }: CallOptions,
+  { query = {}, body, signal: given, asFile = false, timeoutMs = defaultTimeoutMs }: CallOptions,
 ): Promise<Answer> {
   const url = new URL(`/api/v1${path}`, location.origin);
   for (const [name, value] of Object.entries(query))
@@ -82,12 +84,13 @@ async function ask<Answer>(
   const sentToken = token.value;
   const timeout = AbortSignal.timeout(timeoutMs);
   let response: Response;
-  let text: string;
+  let text = '';
+  let file: Blob | undefined;
   try {
     response = await fetch(url, {
       method,
       headers: {
-        Accept: 'application/json',
+        Accept: asFile ? '*/*' : 'application/json',
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...(sentToken === null ? {} : { Authorization: `Bearer ${sentToken}` }),
       },
@@ -96,7 +99,8 @@ async function ask<Answer>(
       cache: 'no-store',
       credentials: 'omit',
     });
-    text = await response.text();
+    if (asFile && response.ok) file = await response.blob();
+    else text = await response.text();
   } catch (error) {
     if (given?.aborted === true) throw error;
     throw new ApiError(
@@ -107,6 +111,7 @@ async function ask<Answer>(
         : 'The server cannot be reached. Check your connection and try again.',
     );
   }
+  if (file !== undefined) return file as Answer;
   const answer = parse(text);
   if (response.ok) return answer as Answer;
   const {

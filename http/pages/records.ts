@@ -2,6 +2,7 @@
 // loaded.
 
 import type { Static, TSchema } from 'typebox';
+import type * as mailReading from '../schemas/mail-reading.ts';
 import type * as mailWriting from '../schemas/mail-writing.ts';
 import type * as records from '../schemas/records.ts';
 import type * as reports from '../schemas/reports.ts';
@@ -61,6 +62,8 @@ export type SavedReply = Static<typeof records.SavedReply>;
 export type Draft = Omit<Static<typeof mailWriting.Draft>, 'mail'> & {
   mail: Whole<typeof mailWriting.Draft.properties.mail>;
 };
+export type Invitation = Whole<typeof mailReading.Invitations.properties.invitations.items>;
+export type OriginalMail = Whole<typeof mailReading.OriginalMail>;
 export type Mailbox = Static<typeof mailWriting.Mailbox>;
 export type View = Static<typeof records.View>;
 export type ReplyChannel = Static<typeof records.ReplyChannel>;

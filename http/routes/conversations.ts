@@ -27,8 +27,8 @@ import { mailTranscript } from '../../engine/tickets/transcript.ts';
 import { mostCounted, placeInQueue, type QueueSort as Sort } from '../../store/conversations/lists.ts';
 import { byCreated, defaultLimit, pageOf, parseTime } from '../pipeline/cursor.ts';
 import { type Method, route } from '../route.ts';
+import { OriginalMail } from '../schemas/mail-reading.ts';
 import { Answering } from '../schemas/mail-writing.ts';
-import { behind } from '../schemas/scoped-members.ts';
 import {
   AgentMessageInput,
   Conversation,
@@ -37,7 +37,6 @@ import {
   Email,
   ExpectedVersion,
   Id,
-  MailAuthentication,
   Message,
   MessageList,
   MessageQuery,
@@ -49,27 +48,12 @@ import {
   RepeatableNoteInput,
   RequestedStatus,
   Subject,
-  Time,
 } from '../schemas/shared.ts';
 import { withKeys } from '../signed/upload-links.ts';
 import { writtenText } from './written-text.ts';
 
 const ById = Type.Object({ conversationId: Id });
 const ConversationPage = Type.Object({ conversations: Type.Array(Conversation), nextCursor: NextCursor });
-const OriginalMail = Type.Object({
-  mailId: Type.String({ description: 'Its Message-ID without brackets, or a generated one if it had none.' }),
-  from: behind('visitors:read', Type.Object({ address: Type.String(), name: nullable(Type.String()) })),
-  replyTo: behind(
-    'visitors:read',
-    nullable(Type.String({ description: "The Reply-To address, if it differs from the sender's." })),
-  ),
-  to: behind('visitors:read', Type.Array(Type.String())),
-  subject: Type.String(),
-  text: nullable(Type.String()),
-  html: nullable(Type.String()),
-  authentication: nullable(MailAuthentication),
-  createdAt: Time,
-});
 /** Checked wherever a version is sent (decisions "Conversations"). */
 const versioned = { expectedVersion: Type.Optional(ExpectedVersion) };
 const HandshakeInput = Type.Object({ ...versioned, reason: Type.Optional(Type.String({ maxLength: 1000 })) });

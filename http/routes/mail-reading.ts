@@ -5,9 +5,9 @@ import { refuse } from '../../engine/errors.ts';
 import { calendarsOf } from '../../engine/tickets/invitations.ts';
 import { readWithPictures } from '../../engine/tickets/mail-pictures.ts';
 import { readOriginal } from '../../engine/tickets/original-mail.ts';
-import { CalendarEvent } from '../../store/mail/records.ts';
+import type { CalendarEvent } from '../../store/mail/records.ts';
 import { route } from '../route.ts';
-import { behind } from '../schemas/scoped-members.ts';
+import { Invitations, maxInvitations } from '../schemas/mail-reading.ts';
 import { Id } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
@@ -15,19 +15,7 @@ const OfMessage = Type.Object({ conversationId: Id, messageId: Id });
 
 /** A calendar with a picture or a long agenda in it has less. */
 const maxCalendarBytes = 512 * 1024;
-/** Of one message. */
-const maxInvitations = 10;
 const maxPictureNumber = 100;
-
-export const Invitation = Type.Object({
-  ...CalendarEvent.properties,
-  organiser: behind('visitors:read', CalendarEvent.properties.organiser),
-  url: Type.String({ description: 'The calendar file, one of the attachments.' }),
-});
-export const Invitations = Type.Object({
-  invitations: Type.Array(Invitation),
-  more: Type.Integer({ description: `The events beyond the first ${maxInvitations}.` }),
-});
 
 export const mailReadingRoutes = [
   route({

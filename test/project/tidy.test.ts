@@ -205,7 +205,7 @@ t.test('scripts for browsers are self-contained', async (t) => {
    */
   const shared = ({ from, to, isTypeOnly }: Import): boolean =>
     (from === 'http/pages/records.ts' &&
-      /^http\/schemas\/(?:mail-writing|records|reports|shared)\.ts$/.test(to) &&
+      /^http\/schemas\/(?:mail-reading|mail-writing|records|reports|shared)\.ts$/.test(to) &&
       isTypeOnly) ||
     (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts') ||
     (from === 'http/pages/folding.ts' && to === 'store/folding.ts') ||

@@ -309,7 +309,6 @@ const extensions: Readonly<Record<string, string>> = {
   'message/rfc822': 'eml',
   'message/delivery-status': 'txt',
   'text/rfc822-headers': 'txt',
-  'text/calendar': 'ics',
   'image/jpeg': 'jpg',
   'image/png': 'png',
   'image/gif': 'gif',
@@ -319,5 +318,6 @@ const extensions: Readonly<Record<string, string>> = {
 };
 
 function nameFor(contentType: string, number: number): string {
+  if (contentType === 'text/calendar') return 'invitation.ics';
   return `attachment-${number}.${extensions[contentType] ?? 'bin'}`;
 }

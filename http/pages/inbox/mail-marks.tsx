@@ -1,10 +1,12 @@
 // The marks of a message that came by mail: a prominent one if the sender may be forged, a discreet one if it is
-// verified; who wrote it if not the customer, and who else received it.
+// verified; who wrote it if not the customer, who else received it, and the mail as it was received.
 
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { Icon } from '../design/icon.tsx';
-import type { Conversation, MessageMail } from '../records.ts';
+import type { Conversation, Message, MessageMail } from '../records.ts';
 import { visitorOf } from './customers.ts';
+import { OriginalDialog } from './mail/original-dialog.tsx';
 
 /** The number of recipients named; the rest are counted. */
 const maxNamed = 3;
@@ -28,18 +30,20 @@ export function ForgedMark({ mail }: { readonly mail: MessageMail }): JSX.Elemen
 
 /** Shown below the text. */
 export function MailMarks({
+  message,
   mail,
   conversation,
 }: {
+  readonly message: Message;
   readonly mail: MessageMail;
   readonly conversation: Conversation;
-}): JSX.Element | null {
+}): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
   const { from, copiedTo, authentication } = mail;
   const customer = visitorOf(conversation.visitorId)?.email;
   const isFromOther = customer != null && from.address.toLowerCase() !== customer.toLowerCase();
   const others = copiedTo.filter((address) => address.toLowerCase() !== customer?.toLowerCase());
   const isProved = authentication?.dmarc === 'pass';
-  if (!isFromOther && others.length === 0 && !isProved) return null;
   return (
     <p class="inbox-marks">
       {isProved && (
@@ -49,6 +53,10 @@ export function MailMarks({
       )}
       {isFromOther && <span>From {from.address}</span>}
       {others.length > 0 && <span title={others.join(', ')}>Also to {namesOf(others)}</span>}
+      <button type="button" class="inbox-original" onClick={() => setOpen(true)}>
+        Original email
+      </button>
+      {isOpen && <OriginalDialog message={message} onClose={() => setOpen(false)} />}
     </p>
   );
 }

@@ -53,10 +53,17 @@ export function isFormatted(html: string): boolean {
 
 /**
  * A mail with its own formatting, as high as it is. The service sanitises the HTML; in addition, the frame runs no scripts
- * and loads nothing from elsewhere. It has the page's origin only so that its height can be read. This is the only place
- * where text becomes HTML.
+ * and loads nothing from elsewhere. It has the page's origin only so that its height can be read and its pictures can be
+ * filled in. This is the only place where text becomes HTML.
  */
-export function FormattedMail({ html }: { readonly html: string }): JSX.Element {
+export function FormattedMail({
+  html,
+  pictures,
+}: {
+  readonly html: string;
+  /** Fills in the places of pictures elsewhere. */
+  readonly pictures?: (places: readonly HTMLImageElement[]) => void;
+}): JSX.Element {
   const frame = useRef<HTMLIFrameElement>(null);
   useEffect(() => {
     const element = frame.current;
@@ -72,7 +79,9 @@ export function FormattedMail({ html }: { readonly html: string }): JSX.Element 
     });
     const loaded = (): void => {
       const body = element.contentDocument?.body;
-      if (body != null) sizes.observe(body);
+      if (body == null) return;
+      sizes.observe(body);
+      pictures?.([...body.querySelectorAll<HTMLImageElement>('img[data-picture]')]);
     };
     element.addEventListener('load', loaded);
     element.srcdoc = policy.createHTML(
@@ -82,7 +91,7 @@ export function FormattedMail({ html }: { readonly html: string }): JSX.Element 
       element.removeEventListener('load', loaded);
       sizes.disconnect();
     };
-  }, [html]);
+  }, [html, pictures]);
   return (
     <iframe
       class="inbox-mail"

@@ -13,6 +13,8 @@ import { keepsMail, me } from '../session.ts';
 import { clockTime, dayHeading, exactTime } from '../times.ts';
 import { Attachments } from './attachments.tsx';
 import { customerName } from './customers.ts';
+import { Invitations, isCalendar } from './mail/invitations.tsx';
+import { WithPictures } from './mail/mail-pictures.tsx';
 import { ForgedMark, MailMarks, namesOf } from './mail-marks.tsx';
 import { FormattedMail, isFormatted, MessageText } from './message-text.tsx';
 import { NoteActions } from './note-dialogs.tsx';
@@ -77,15 +79,28 @@ function Said({
       avatar={<Avatar name={name} url={isTheirs ? null : (sender?.avatarUrl ?? null)} size={28} />}
     >
       {isTheirs && message.mail !== null && <ForgedMark mail={message.mail} />}
-      {message.mail !== null && isFormatted(message.bodyHtml) ? (
-        <FormattedMail html={message.bodyHtml} />
+      {isTheirs && (message.mail?.remotePictures ?? 0) > 0 ? (
+        <WithPictures message={message}>
+          <Text message={message} />
+        </WithPictures>
       ) : (
-        <MessageText body={message.body} />
+        <Text message={message} />
       )}
+      {message.attachments.some(isCalendar) && <Invitations message={message} />}
       <Attachments attachments={message.attachments} />
-      {isTheirs && message.mail !== null && <MailMarks mail={message.mail} conversation={conversation} />}
+      {isTheirs && message.mail !== null && (
+        <MailMarks message={message} mail={message.mail} conversation={conversation} />
+      )}
       {!isTheirs && <Delivery message={message} isLast={isLast} />}
     </Bubble>
+  );
+}
+
+function Text({ message }: { readonly message: Message }): JSX.Element {
+  return message.mail !== null && isFormatted(message.bodyHtml) ? (
+    <FormattedMail html={message.bodyHtml} />
+  ) : (
+    <MessageText body={message.body} />
   );
 }
 
