@@ -305,6 +305,8 @@ function mailWaiting(
       ]
         .join('\n\n')
         .concat('\n'),
+      // Mailboxes offer it beside the mail (RFC 2369).
+      headers: { 'List-Unsubscribe': `<${baseUrl}/account>` },
     },
     { purpose: 'account', ...(isOne ? { subjectId: first.conversation.id } : {}) },
   );

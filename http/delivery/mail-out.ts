@@ -14,9 +14,10 @@ import { hostOf, localPartOf, withoutTag } from '../../engine/mail-addresses.ts'
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import { DeliveryError } from '../../engine/runtime/outbox.ts';
+import { htmlOf } from '../../engine/text.ts';
 import { isWithdrawn } from '../../engine/tickets/chat-mail.ts';
 import { withdrawn } from '../../engine/tickets/delivery.ts';
-import { theEmailDomain } from '../../engine/workspace/workspace.ts';
+import { theEmailDomain, theWorkspace } from '../../engine/workspace/workspace.ts';
 import type { EmailDomainRecord } from '../../store/mail/email-domains.ts';
 import { findMailboxAt, type MailboxRecord } from '../../store/mail/mailboxes.ts';
 import type { MailSender, OutgoingMail } from '../../workers/providers/mail.ts';
@@ -69,7 +70,13 @@ export async function sendQueuedMail(
     bcc: _____,
     ...queued
   } = item.mail;
-  const mail = withChatLink(ports, item.workspaceId, queued);
+  // A mail that is only text is shown in a small fixed font by some programs.
+  const html = queued.html ?? htmlOf(queued.text);
+  const language = view && theWorkspace(view).locale;
+  const mail = {
+    ...withChatLink(ports, item.workspaceId, { ...queued, html }),
+    ...(language === undefined ? {} : { language }),
+  };
   const domain = verifiedDomain(ports, item.workspaceId);
   const from = chosen ?? (domain === undefined ? ports.mailFrom : domainAddress(domain));
   const headers = chosen === undefined ? { ...byTheService, ...mail.headers } : mail.headers;

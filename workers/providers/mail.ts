@@ -8,6 +8,7 @@ import type { SendMailOptions, Transporter } from 'nodemailer';
 import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
 import { Refused } from '../failures.ts';
 import { isPublicAddress } from './host-resolver.ts';
+import { mailPageOf } from './mail-page.ts';
 import { refusesAddress } from './mail-refusal.ts';
 
 export interface OutgoingMail {
@@ -24,7 +25,10 @@ export interface OutgoingMail {
   readonly copyOf?: { readonly id: string; readonly to: string };
   readonly subject: string;
   readonly text: string;
+  /** Well-formed, without styles: it leaves as a whole document. */
   readonly html?: string;
+  /** Of most of its words, such as `en-US`. */
+  readonly language?: string;
   /** The mail that this one answers, and its thread, oldest first; without brackets. */
   readonly inReplyTo?: string;
   readonly references?: readonly string[];
@@ -232,7 +236,9 @@ function messageOf(mail: OutgoingMail): SendMailOptions {
     ...(mail.cc === undefined ? {} : { cc: mail.cc.map(bare) }),
     subject: mail.subject,
     text: mail.text,
-    ...(mail.html === undefined ? {} : { html: mail.html }),
+    ...(mail.html === undefined
+      ? {}
+      : { html: mailPageOf({ title: mail.subject, html: mail.html, language: mail.language }) }),
     ...(mail.inReplyTo === undefined ? {} : { inReplyTo: `<${mail.inReplyTo}>` }),
     ...(mail.references === undefined ? {} : { references: mail.references.map((id) => `<${id}>`) }),
     ...(mail.headers === undefined ? {} : { headers: { ...mail.headers } }),
