@@ -244,7 +244,8 @@ export const settings = {
   ALLOW_PRIVATE_CRAWL: {
     area: limits,
     kind: 'flag',
-    meaning: 'Lets crawls, imports and attachments reach private addresses, for tests. Logged at start.',
+    meaning:
+      'Lets crawls, imports, attachments and pictures of mails reach private addresses, for tests. Logged at start.',
   },
   ALLOW_PRIVATE_WEBHOOKS: {
     area: limits,

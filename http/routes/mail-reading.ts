@@ -85,7 +85,7 @@ export const mailReadingRoutes = [
       ...OfMessage.properties,
       number: Type.String({ pattern: '^[1-9][0-9]{0,2}$', description: `1 to ${maxPictureNumber}.` }),
     }),
-    reply: { status: 200, schema: null, contentType: 'image/*' },
+    reply: { status: 200, schema: null, contentType: '*/*' },
     refusals: ['channel_not_assigned', 'semantic_error', 'rate_limited'],
     async send({ workspaceId, caller, params }, { engine, mailPorts, mailPictures }) {
       const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');

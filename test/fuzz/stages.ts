@@ -186,23 +186,10 @@ const stages: Readonly<Record<string, Stage>> = {
     caller: 'admin',
     params: { domainId: (await world.asAdmin('POST', '/email/domain', { domain: 'shop1.example' })).domain.id },
   }),
-  'message.original': async (world) => {
-    const subject = `Where is number ${(count += 1)}?`;
-    await world.service.deliver(world.mailbox, { from: `kim${count}@example.org`, subject });
-    const { conversations } = await world.asAdmin('GET', '/conversations/queue?channel=ticket&limit=200');
-    const conversationId =
-      conversations.find((one: { subject: string }) => one.subject === subject)?.id ??
-      raise(`no ticket of the mail ${subject}`);
-    const { messages } = await world.asAdmin('GET', `/conversations/${conversationId}/messages`);
-    return {
-      caller: 'admin',
-      params: {
-        conversationId,
-        messageId:
-          messages.find((one: { senderType: string }) => one.senderType === 'visitor')?.id ??
-          raise('a mail without a message'),
-      },
-    };
+  'message.original': (world) => mailedMessage(world),
+  'message.picture': async (world) => {
+    const { caller, params } = await mailedMessage(world, { html: `<p>x<img src="${world.siteUrl}/logo.png"></p>` });
+    return { caller, params: { ...params, number: '1' } };
   },
   'suppression.delete': async (world) => {
     const email = `bounced${(count += 1)}@example.org`;
@@ -422,4 +409,19 @@ async function waitingImport(world: World): Promise<string> {
     if ((await world.asAdmin('GET', `/imports/${id}`)).error !== null) break;
   }
   return id;
+}
+
+/** A ticket's message that came by mail. */
+async function mailedMessage(world: World, mail: { html?: string } = {}) {
+  const subject = `Where is number ${(count += 1)}?`;
+  await world.service.deliver(world.mailbox, { from: `kim${count}@example.org`, subject, ...mail });
+  const { conversations } = await world.asAdmin('GET', '/conversations/queue?channel=ticket&limit=200');
+  const conversationId: string =
+    conversations.find((one: { subject: string }) => one.subject === subject)?.id ??
+    raise(`no ticket of the mail ${subject}`);
+  const { messages } = await world.asAdmin('GET', `/conversations/${conversationId}/messages`);
+  const messageId: string =
+    messages.find((one: { senderType: string }) => one.senderType === 'visitor')?.id ??
+    raise('a mail without a message');
+  return { caller: 'admin', params: { conversationId, messageId } } as const;
 }
