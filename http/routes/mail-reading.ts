@@ -79,14 +79,14 @@ export const mailReadingRoutes = [
       'Fetches it from a public host on behalf of the agent, whose address its server does not learn. ' +
       'At most 5 MiB, within 15 seconds; PNG, JPEG, GIF, WebP, AVIF or BMP, whatever its server calls it. ' +
       'Nothing is kept. A picture that cannot be shown returns 422, more than 32 at once 429.',
-    access: { kind: 'agent', scope: 'messages:read', credential: 'person' },
+    access: { kind: 'agent', scope: null, credential: 'person' },
     httpOnly: true,
     params: Type.Object({
       ...OfMessage.properties,
-      number: Type.String({ pattern: '^[1-9][0-9]{0,2}$', description: `1 to ${maxPictureNumber}.` }),
+      number: Type.String({ maxLength: 3, description: `1 to ${maxPictureNumber}.` }),
     }),
     reply: { status: 200, schema: null, contentType: '*/*' },
-    refusals: ['channel_not_assigned', 'semantic_error', 'rate_limited'],
+    refusals: ['channel_not_assigned', 'semantic_error'],
     async send({ workspaceId, caller, params }, { engine, mailPorts, mailPictures }) {
       const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
       const { text, html } = readOriginal(view, params);

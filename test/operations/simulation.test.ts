@@ -1,5 +1,5 @@
 import t from 'tap';
-import { absence, automaticStatus, unseenMail } from '../simulation/defects.ts';
+import { absence, automaticStatus, scheduledMail, unseenMail } from '../simulation/defects.ts';
 import { defaultSeeds, defaultSteps, runSeeds } from '../simulation/seeds.ts';
 import { Simulation } from '../simulation/simulation.ts';
 
@@ -39,6 +39,7 @@ for (const [kind, defects] of Object.entries({
   absence,
   'automatic status': automaticStatus,
   'unseen mail': unseenMail,
+  'scheduled mail': scheduledMail,
 }))
   t.test(`deliberate defects of ${kind} are found`, async (t) => {
     for (const { name, finding, plant } of defects) {

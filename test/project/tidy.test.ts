@@ -267,6 +267,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     'ipaddr.js': ['workers/providers/host-resolver.ts'],
     stripe: ['workers/providers/billing-stripe.ts'],
     nodemailer: ['workers/providers/mail.ts'],
+    'ical.js': ['workers/mail/calendar.ts'],
     imapflow: ['workers/providers/imap.ts'],
     'smtp-server': ['workers/providers/smtp-listener.ts'],
     mailparser: ['workers/mail/parser.ts'],

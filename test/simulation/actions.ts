@@ -267,6 +267,7 @@ function deactivate(sim: Simulation): void {
   const agent = sim.random.pick(others);
   sim.note(`${agent.name} is deactivated`);
   agent.client.isShutOut = true;
+  sim.writing.noteLeaver();
   sim.ask({ method: 'DELETE', path: `/agents/${agent.id}`, token: owner.token });
 }
 
@@ -371,6 +372,8 @@ export const actions: readonly Action[] = [
   { weight: 12, act: writeAsCustomer },
   { weight: 12, act: writeAsAgent },
   { weight: 3, act: writeInVain },
+  { weight: 5, act: (sim) => sim.writing.write(sim) },
+  { weight: 4, act: (sim) => sim.writing.takeBack(sim) },
   { weight: 4, act: readMessages },
   { weight: 4, act: readQueue },
   { weight: 6, act: setAvailability },

@@ -218,6 +218,7 @@ export function maySee(person: Person, event: EventRow): boolean {
   const audience = JSON.parse(event.audience);
   if (person.namespace === 'visitor') return audience.kind === 'conversation' && audience.visitorId === person.id;
   if (audience.kind === 'workspace') return true;
+  if (audience.kind === 'agent') return audience.agentId === person.id;
   if (!person.isAdmin && !person.channels.includes(channelNames[audience.channel] ?? '')) return false;
   if (audience.kind === 'channel' || person.isAdmin) return true;
   return (

@@ -1,4 +1,4 @@
-// Deliberate defects of presence, absence and mail for what was not seen. The simulation must find each, or it proves
+// Deliberate defects of presence, absence, mail for what was not seen, and mail that was put off. The simulation must find each, or it proves
 // nothing about them.
 
 import { unseenDeadline } from '../../engine/conversations/unseen.ts';
@@ -6,6 +6,7 @@ import type { CommandDefinition } from '../../engine/runtime/command.ts';
 import type { Context } from '../../engine/runtime/context.ts';
 import { endLostSockets, goAway, noteSockets } from '../../engine/team/presence.ts';
 import { mailUnseenAnswers } from '../../engine/tickets/chat-mail.ts';
+import { sendDueDraft, takeBackDraft } from '../../engine/tickets/drafts.ts';
 import { noteVisitorSockets } from '../../engine/widget/presence.ts';
 import { putAgent, theRoster } from '../../engine/workspace/roster.ts';
 
@@ -126,4 +127,28 @@ export const unseenMail: readonly Defect[] = [
       for (const id of waitingIn(ctx, params.visitorId)) ctx.clearDeadline(unseenDeadline, id);
     },
   ),
+];
+
+export const scheduledMail: readonly Defect[] = [
+  defect(
+    'a mail that was taken back leaves all the same',
+    /left, and had been taken back/,
+    takeBackDraft,
+    (right) => (ctx, params) => {
+      const [before] = ctx.db.all<{ state: string; content: string; sendAt: string }>(
+        'SELECT state, content, sendAt FROM draft WHERE id = ?',
+        [params.draftId],
+      );
+      const draft = right(ctx, params);
+      if (before?.state === 'scheduled')
+        ctx.db.run('UPDATE draft SET state = ?, content = ?, sendAt = ? WHERE id = ?', [
+          before.state,
+          before.content,
+          before.sendAt,
+          params.draftId,
+        ]);
+      return draft;
+    },
+  ),
+  defect('a mail that is due is forgotten', /was due, and still waits/, sendDueDraft, () => (): 'not due' => 'not due'),
 ];

@@ -94,7 +94,7 @@ export function readRows(db: Database): Rows {
     ),
     seqs: db.all<{ seq: number }>('SELECT seq FROM event ORDER BY seq').map(({ seq }) => seq),
     mails: db.all<MailRow>(
-      'SELECT id, target, state, attempts, nextAt, isFirst, lastAnswer FROM outbox ORDER BY rowid',
+      "SELECT id, target, state, attempts, nextAt, isFirst, lastAnswer FROM outbox WHERE kind = 'mail' ORDER BY rowid",
     ),
     visitors: new Map(
       db.all<VisitorRow>('SELECT id, email, blockedAt, isOnline FROM visitor').map((row) => [row.id, row]),

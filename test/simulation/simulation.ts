@@ -30,6 +30,7 @@ import { type Answer, Machine, Post } from './machine.ts';
 import { Replay } from './replay.ts';
 import { maxOpenChats, openShop, personOf, signIn } from './shop.ts';
 import { Told } from './told.ts';
+import { Writing } from './writing.ts';
 
 const startMs = Date.parse('2026-11-20T12:00:00.000Z');
 /** A deadline may be late by the alarms' longest interval and a retry after a failure. */
@@ -77,6 +78,7 @@ export class Simulation {
   readonly told = new Told();
   readonly replay = new Replay(maxOpenChats);
   readonly absence = new Absence();
+  readonly writing = new Writing();
   readonly post: Post;
   readonly trace: string[] = [];
   readonly agents: SimAgent[] = [];
@@ -327,6 +329,7 @@ export class Simulation {
     const rows = this.rows();
     checkSequence(rows);
     checkMessages(rows, this.told);
+    this.writing.check(rows);
     checkSummaries(rows);
     checkAssignments(rows);
     checkVersions(rows, this.told);
@@ -367,6 +370,7 @@ export class Simulation {
     }
     await this.#check();
     const { db } = machine.workspace(this.workspaceId);
+    this.writing.checkEnd(this.rows(), db);
     const [offers] = db.all<{ count: number }>(
       'SELECT count(*) AS count FROM conversation WHERE handshake IS NOT NULL',
     );
