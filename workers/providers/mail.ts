@@ -80,7 +80,8 @@ export function outboxSender(folder: string): MailSender {
   return {
     async send(mail) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const { message } = await (await composer()).sendMail(messageOf(mail));
+      const { html, ...others } = messageOf(mail);
+      const { message } = await (await composer()).sendMail({ ...others, ...asAlternative(html) });
       if (!Buffer.isBuffer(message)) throw new Error('the composer gave no buffer');
       const path = join(folder, `${mail.id}.${mail.workspaceId}.eml`);
       await withFile(`${path}.part`, 'w', async (file) => {
@@ -93,6 +94,14 @@ export function outboxSender(folder: string): MailSender {
       return path;
     },
     close() {},
+  };
+}
+
+/** Encoded as a whole, so that someone who looks through the folder finds each link once, and not cut in two. */
+function asAlternative(html: SendMailOptions['html']): Pick<SendMailOptions, 'alternatives'> {
+  if (typeof html !== 'string') return {};
+  return {
+    alternatives: [{ contentType: 'text/html; charset=utf-8', contentTransferEncoding: 'base64', content: html }],
   };
 }
 
