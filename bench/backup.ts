@@ -154,6 +154,8 @@ function fill(path: string, messages: number): void {
       mailPreview: null,
       unreachable: false,
       assistant: null,
+      followerIds: [],
+      mergedInto: null,
       solvedAt: last,
       closedAt: last,
       createdAt: at(0),

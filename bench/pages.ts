@@ -242,6 +242,8 @@ function fill(running: Running, workspaceId: string): string {
       ...unsetConversation,
       unreachable: false,
       assistant: null,
+      followerIds: [],
+      mergedInto: null,
       id,
       version: 1,
       channel: 'chat',

@@ -193,6 +193,8 @@ function newConversation(): ConversationRecord {
     mailPreview: null,
     unreachable: false,
     assistant: null,
+    followerIds: [],
+    mergedInto: null,
     createdAt: at,
     updatedAt: at,
   };

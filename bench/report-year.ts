@@ -125,6 +125,8 @@ export function fillYear(path: string, size: YearSize): string[] {
       mailPreview: null,
       unreachable: false,
       assistant: null,
+      followerIds: [],
+      mergedInto: null,
       createdAt: iso(createdMs),
       updatedAt: iso(createdMs),
     };

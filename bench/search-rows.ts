@@ -122,6 +122,8 @@ export function fillPast(
       mailPreview: null,
       unreachable: false,
       assistant: null,
+      followerIds: [],
+      mergedInto: null,
       createdAt: at,
       updatedAt: at,
     };

@@ -56,7 +56,7 @@ export const events = {
     visitorToo: true,
   },
   'conversation.closed': {
-    summary: 'A solved conversation was closed automatically.',
+    summary: 'A solved conversation was closed automatically, or a ticket because it was merged into another.',
     data: 'conversation',
     visitorToo: true,
   },
@@ -64,6 +64,13 @@ export const events = {
   'message.updated': {
     summary: 'The delivery status of a mailed message changed: it was sent, or it failed.',
     data: 'message',
+    visitorToo: false,
+  },
+  'message.moved': {
+    summary:
+      'Messages and notes moved from one ticket to another: it was merged or split, or a merge was undone. ' +
+      'Sent for both tickets; read their messages again.',
+    data: 'move',
     visitorToo: false,
   },
   'message.read': { summary: "One side read the other's messages.", data: 'read', visitorToo: true },
@@ -218,6 +225,7 @@ const scopeOfRecord: Record<RecordName, Scope> = {
   conversation: 'conversations:read',
   message: 'messages:read',
   read: 'messages:read',
+  move: 'messages:read',
   note: 'conversations:read',
   agent: 'agents:read',
   department: 'agents:read',

@@ -68,6 +68,7 @@ function reported(conversation: ConversationRecord, isCallOver: boolean): Report
     firstResponseAt,
     firstResponderId,
     solvedAt,
+    mergedInto,
     createdAt,
   } = conversation;
   return {
@@ -82,6 +83,7 @@ function reported(conversation: ConversationRecord, isCallOver: boolean): Report
     firstResponderId,
     solvedAt,
     createdAt,
+    isMerged: mergedInto !== null,
     isCallOver,
   };
 }

@@ -16,6 +16,7 @@ import { conversationReadRoutes } from './routes/conversation-reads.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { draftRoutes } from './routes/drafts.ts';
 import { emailRoutes } from './routes/email.ts';
+import { followerRoutes } from './routes/followers.ts';
 import { goalRoutes } from './routes/goals.ts';
 import { helpRoutes } from './routes/help.ts';
 import { importRoutes } from './routes/imports.ts';
@@ -24,6 +25,7 @@ import { knowledgeRoutes } from './routes/knowledge.ts';
 import { mailReadingRoutes } from './routes/mail-reading.ts';
 import { mailServerRoutes } from './routes/mail-server.ts';
 import { mailboxRoutes } from './routes/mailboxes.ts';
+import { mergingRoutes } from './routes/merging.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { oauthRoutes } from './routes/oauth.ts';
 import { oauthAppRoutes } from './routes/oauth-apps.ts';
@@ -66,6 +68,8 @@ export const apiRoutes: readonly Route[] = [
   ...conversationRoutes,
   ...conversationImportRoutes,
   ...conversationReadRoutes,
+  ...mergingRoutes,
+  ...followerRoutes,
   ...ticketRoutes,
   ...callRoutes,
   ...phoneNumberRoutes,

@@ -91,6 +91,23 @@ export function requireReadable(
   return { agent, conversation };
 }
 
+/** Refuses conflict for a ticket whose messages another one has. */
+export function requireUnmerged(view: Pick<View, 'state'>, conversation: ConversationRecord): void {
+  if (conversation.mergedInto === null) return;
+  const mergedInto = whereNow(view, conversation.id);
+  const { ticketNumber = null } = view.state(conversationKind, mergedInto) ?? {};
+  refuse('conflict', {
+    message: `This ticket was merged into #${ticketNumber}, which has its messages.`,
+    detail: { mergedInto },
+  });
+}
+
+/** The conversation that has its messages. A merged ticket is never merged into, so this comes to an end. */
+export function whereNow(view: Pick<View, 'state'>, conversationId: string): string {
+  const { mergedInto = null } = view.state(conversationKind, conversationId) ?? {};
+  return mergedInto === null ? conversationId : whereNow(view, mergedInto);
+}
+
 /** An open conversation without messages; addConversation() writes it. */
 export function newConversation(
   ctx: Context,
@@ -132,6 +149,7 @@ const versioned = [
   'handshake',
   'tags',
   'snoozedUntil',
+  'mergedInto',
 ] as const satisfies readonly (keyof ConversationRecord)[];
 
 /** When and past whom it was routed applies only to the former assignee. */

@@ -16,7 +16,13 @@ import { deadline } from '../runtime/kinds.ts';
 import { isSenior, worksIn } from '../workspace/access.ts';
 import { isActive, noteAssignment, requireAgent, theRoster } from '../workspace/roster.ts';
 import { requireCallHolder } from './call.ts';
-import { changeConversation, conversationKind, conversationView, requireReachable } from './conversation.ts';
+import {
+  changeConversation,
+  conversationKind,
+  conversationView,
+  requireReachable,
+  requireUnmerged,
+} from './conversation.ts';
 import { appendSystemLine } from './messages.ts';
 import { expectNotice, givenNoticeDeadline, offerNoticeDeadline } from './notices.ts';
 import { handCall, requireSilent, ringAgain, wouldBeInTwoCalls } from './ringing.ts';
@@ -39,7 +45,7 @@ interface Answer {
 /**
  * A new assignment replaces a pending offer. Offering a conversation to its current assignee has no effect. Refuses
  * not_found, forbidden (scope; force by an agent), not_assigned for a call under way that is another agent's,
- * stale_version, conflict for a call that has not been answered yet, semantic_error (cannot take it).
+ * stale_version, conflict for a merged ticket or a call that has not been answered yet, semantic_error (cannot take it).
  */
 export const assignToAgent = command('conversation.assignToAgent', (ctx, params: AssignParams): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
@@ -48,6 +54,7 @@ export const assignToAgent = command('conversation.assignToAgent', (ctx, params:
   requireCallHolder(ctx, agent, conversation);
   requireVersion(conversation, params.expectedVersion);
   requireSilent(ctx, conversation);
+  requireUnmerged(ctx, conversation);
   const recipient = requireRecipient(ctx, conversation, params.agentId);
   const free = endHandshake(ctx, conversation);
   if (free.assignedAgentId === recipient.id) return answer(free);
@@ -178,7 +185,7 @@ export interface AssignDepartmentParams {
 
 /**
  * Immediate: into the department's queue, unassigned. A chat is then routed there, but not to the agent who moved it.
- * Refuses not_found, forbidden, not_assigned for a call under way that is another agent's, stale_version.
+ * Refuses not_found, forbidden, not_assigned for a call under way that is another agent's, stale_version, conflict.
  */
 export const assignToDepartment = command(
   'conversation.assignToDepartment',
@@ -186,6 +193,7 @@ export const assignToDepartment = command(
     const { agent, conversation } = requireReachable(ctx, params.conversationId);
     requireCallHolder(ctx, agent, conversation);
     requireVersion(conversation, params.expectedVersion);
+    requireUnmerged(ctx, conversation);
     const department =
       params.departmentId === null
         ? undefined

@@ -19,7 +19,7 @@ import { requireText, requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { type Roster, theRoster } from '../workspace/roster.ts';
-import { audienceOf, requireReachable } from './conversation.ts';
+import { audienceOf, requireReachable, requireUnmerged } from './conversation.ts';
 
 export interface NoteView extends NoteRecord {
   readonly authorName: string;
@@ -52,14 +52,17 @@ interface NewNote {
   readonly body: string;
 }
 
-/** Refuses not_found, invalid_body, conflict if the noteId is another note's. */
+/** Refuses not_found, invalid_body, conflict if the noteId is another note's or the ticket is merged. */
 export const createNote = command('note.create', (ctx, params: NewNote): { note: NoteView } => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
   requireText(params.body);
   const written = params.noteId === undefined ? undefined : findNote(ctx.db, params.noteId);
   if (written !== undefined && (written.authorAgentId !== agent.id || written.conversationId !== conversation.id))
     refuse('conflict', { message: 'Another note already has this noteId.' });
-  if (written === undefined) requireVersion(conversation, params.expectedVersion);
+  if (written === undefined) {
+    requireVersion(conversation, params.expectedVersion);
+    requireUnmerged(ctx, conversation);
+  }
   return {
     note:
       written === undefined
@@ -80,6 +83,7 @@ export const writeWorkingNote = command(
   ): { note: NoteView | null } => {
     const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
     requireVersion(conversation, params.expectedVersion);
+    requireUnmerged(ctx, conversation);
     const latest = findLatestNoteBy(ctx.db, conversation.id, agent.id);
     const body = params.body ?? '';
     if (isBlank(body)) {

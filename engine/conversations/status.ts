@@ -21,6 +21,7 @@ import {
   conversationKind,
   conversationView,
   requireReachable,
+  requireUnmerged,
 } from './conversation.ts';
 import { endHandshake } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
@@ -47,13 +48,14 @@ interface Answer {
 }
 
 /**
- * Does not check the version (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned
- * if it would end another agent's call.
+ * Does not check the version (specification 3). Refuses not_found, forbidden, illegal_status_transition, conflict for a
+ * merged ticket; not_assigned if it would end another agent's call.
  */
 export const setStatus = command(
   'conversation.status',
   (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'> }): Answer => {
     const { agent, conversation } = requireReachable(ctx, params.conversationId);
+    requireUnmerged(ctx, conversation);
     if (!transitions[conversation.status].includes(params.status)) {
       refuse('illegal_status_transition', {
         message: `A conversation that is ${conversation.status} cannot become ${params.status}.`,
@@ -66,11 +68,12 @@ export const setStatus = command(
 );
 
 /**
- * From every status; no effect on spam (decisions). Refuses not_found, forbidden; not_assigned for a call under way
- * that is another agent's.
+ * From every status; no effect on spam (decisions). Refuses not_found, forbidden, conflict for a merged ticket;
+ * not_assigned for a call under way that is another agent's.
  */
 export const markSpam = command('conversation.spam', (ctx, params: { conversationId: string }): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  requireUnmerged(ctx, conversation);
   requireCallHolder(ctx, agent, conversation);
   return {
     conversation: conversationView(

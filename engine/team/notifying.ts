@@ -91,7 +91,7 @@ export function isPushDue(view: View, push: Push, conversationId: string): boole
   const { assignedAgentId, handshake } = conversation;
   switch (push.notice.reason) {
     case 'own_messages':
-      return assignedAgentId === agent.id && isUnseen(conversation);
+      return isNotified(agent, conversation) && isUnseen(conversation);
     case 'queue':
       return assignedAgentId === null && isUnseen(conversation);
     case 'offers':
@@ -107,13 +107,22 @@ export const noticeMessage = command('notice.message', (ctx, { subjectId }: Dead
   if (conversation === undefined || !isUnseen(conversation)) return;
   // A voicemail's transcript: the call has its own notice.
   if (conversation.channel === 'call' && conversation.assignedAgentId === null) return;
-  const isOwn = conversation.assignedAgentId !== null;
-  notify(ctx, conversation, isOwn ? [conversation.assignedAgentId ?? ''] : reachingIds(ctx, conversation), {
-    reason: isOwn ? 'own_messages' : 'queue',
+  const news = {
     body: textOf(conversation),
     ...(conversation.lastCustomerMessageAt === null ? {} : { at: conversation.lastCustomerMessageAt }),
-  });
+  };
+  const own = [...theRoster(ctx).agents.values()].filter((agent) => isNotified(agent, conversation)).map(({ id }) => id);
+  notify(ctx, conversation, own, { ...news, reason: 'own_messages' });
+  if (conversation.assignedAgentId !== null) return;
+  const others = reachingIds(ctx, conversation).filter((agentId) => !own.includes(agentId));
+  notify(ctx, conversation, others, { ...news, reason: 'queue' });
 });
+
+/** Whether its messages are the agent's: its assignee, and whoever follows it and still sees it. */
+function isNotified(agent: AgentRecord, conversation: ConversationRecord): boolean {
+  const { assignedAgentId, followerIds } = conversation;
+  return assignedAgentId === agent.id || (followerIds.includes(agent.id) && reaches(agent, conversation));
+}
 
 export const noticeOffer = command('notice.offer', (ctx, { subjectId }: DeadlineParams): void => {
   const conversation = ctx.state(conversationKind, subjectId);
@@ -199,7 +208,9 @@ function notify(ctx: Context, conversation: ConversationRecord, agentIds: readon
 
 function push(ctx: Context, agent: AgentRecord, conversation: ConversationRecord, news: News): void {
   const { reason, body, untilMs } = news;
-  const list = conversation.assignedAgentId === agent.id || reason === 'offers' ? 'mine' : 'unassigned';
+  const { assignedAgentId } = conversation;
+  const isTheirs = assignedAgentId === agent.id || reason === 'offers';
+  const list = isTheirs ? 'mine' : assignedAgentId === null ? 'unassigned' : 'all';
   const notice: PushNotice = {
     reason,
     title: customerOf(ctx, conversation),
@@ -254,7 +265,7 @@ function isStillUnseen(
   const wasThere = agent.isOnline || (agent.goneAt !== null && agent.goneAt >= createdAt);
   switch (reason) {
     case 'own_messages':
-      return assignedAgentId === agent.id && isUnseen(conversation);
+      return isNotified(agent, conversation) && isUnseen(conversation);
     case 'queue':
       return assignedAgentId === null && reaches(agent, conversation) && isUnseen(conversation);
     case 'offers':

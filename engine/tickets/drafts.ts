@@ -13,6 +13,7 @@ import {
   DraftView,
   deleteDraft,
   draftPage,
+  draftsIn,
   findDraft,
   insertDraft,
   unsetDraft,
@@ -281,6 +282,36 @@ export function settleDraft(ctx: Context, item: OutboxItem<NoPayload>, outcome: 
   const author = theRoster(ctx).agents.get(draft.agentId)?.name ?? 'an agent';
   if (conversation !== undefined)
     appendServiceLine(ctx, conversation, `A mail of ${author} was not sent: ${outcome.answer}`);
+}
+
+/**
+ * The ticket was merged: its drafts are of the other one. What was about to be sent is not, since it would go to that
+ * one's customer; its author is told and decides. Returns the ids.
+ */
+export function moveDrafts(ctx: Context, from: ConversationRecord, to: ConversationRecord): string[] {
+  return draftsIn(ctx.db, from.id).map((before) => {
+    const failure = `Ticket #${from.ticketNumber} was merged into #${to.ticketNumber} before it was due.`;
+    const isDue = before.state === 'scheduled';
+    const draft = put(ctx, before, { conversationId: to.id, ...(isDue ? { ...unscheduled, failure } : {}) });
+    emitDraft(ctx, 'draft.updated', draft);
+    const author = theRoster(ctx).agents.get(draft.agentId)?.name ?? 'an agent';
+    const present = ctx.state(conversationKind, to.id) ?? to;
+    if (isDue) appendServiceLine(ctx, present, `A mail of ${author} was not sent: ${failure}`);
+    return draft.id;
+  });
+}
+
+/** The merge was undone. What was sent, deleted or scheduled since stays. */
+export function returnDrafts(
+  ctx: Context,
+  draftIds: readonly string[],
+  places: { readonly from: string; readonly to: string },
+): void {
+  for (const draftId of draftIds) {
+    const before = findDraft(ctx.db, draftId);
+    if (before?.conversationId !== places.from || before.state === 'scheduled') continue;
+    emitDraft(ctx, 'draft.updated', put(ctx, before, { conversationId: places.to }));
+  }
 }
 
 const unscheduled = { state: 'draft', content: null, sendAt: null, unlessAnswered: false } as const;

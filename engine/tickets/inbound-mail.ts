@@ -19,7 +19,7 @@ import {
 } from '../../store/mail/mails.ts';
 import { handOver } from '../assistant/answering.ts';
 import { keepMailed } from '../conversations/attachments.ts';
-import { conversationKind } from '../conversations/conversation.ts';
+import { conversationKind, whereNow } from '../conversations/conversation.ts';
 import { appendMessage } from '../conversations/messages.ts';
 import { reopenForCustomer } from '../conversations/status.ts';
 import { seeVisitor, visitorKind } from '../customers/visitors.ts';
@@ -43,7 +43,7 @@ import {
   type Verdict,
 } from './judgement.ts';
 import { copiesAfter, setCopies } from './mail-copies.ts';
-import { findThread, type ThreadMatch } from './threading.ts';
+import { findThread, type Place, type ThreadMatch } from './threading.ts';
 import { openTicket, ticketCustomer } from './tickets.ts';
 
 export interface ReceiveParams {
@@ -95,12 +95,20 @@ function threadOf(ctx: Context, mail: IncomingMail): Threaded {
   const match = findThread(
     { mailId, sender: mail.from.address, isDisproved, inReplyTo, references, subjectKey: subjectKeyOf(mail.subject) },
     {
-      placesOf: (id) => placesOf(ctx.db, id),
-      placeBySubject: (sender, subjectKey) => placeBySubject(ctx.db, sender, subjectKey),
+      placesOf: (id) => placesOf(ctx.db, id).map((place) => presentPlace(ctx, place)),
+      placeBySubject: (sender, subjectKey) => {
+        const place = placeBySubject(ctx.db, sender, subjectKey);
+        return place && presentPlace(ctx, place);
+      },
       isOnThread: (conversationId, address, id) => isOnThread(ctx, { conversationId, address, mailId: id }),
     },
   );
   return { mail, mailId, references: [...inReplyTo, ...references], match, isDisproved };
+}
+
+/** A merged ticket's mails are answered in the one that it was merged into. */
+function presentPlace<Found extends Place>(ctx: Context, place: Found): Found {
+  return { ...place, conversationId: whereNow(ctx, place.conversationId) };
 }
 
 /** In a chat, a mail that is known counts only for its own sender and recipient. */

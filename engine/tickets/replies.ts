@@ -7,7 +7,7 @@ import type { MessageView } from '../../store/conversations/records.ts';
 import { setOurAddress } from '../../store/mail/mails.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { type AttachmentInput, filesOf, type NamedFile } from '../conversations/attachments.ts';
-import { requireReadable } from '../conversations/conversation.ts';
+import { requireReadable, whereNow } from '../conversations/conversation.ts';
 import { appendMessage, appendSystemLine, messageView } from '../conversations/messages.ts';
 import { takeByReply } from '../conversations/taking.ts';
 import { expectUnseen } from '../conversations/unseen.ts';
@@ -89,7 +89,9 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
   const sent = params.messageId === undefined ? undefined : findMessage(ctx.db, params.messageId);
   if (
     sent !== undefined &&
-    (sent.senderType !== 'agent' || sent.senderId !== agent.id || sent.conversationId !== conversation.id)
+    (sent.senderType !== 'agent' ||
+      sent.senderId !== agent.id ||
+      sent.conversationId !== whereNow(ctx, conversation.id))
   )
     refuse('conflict', { message: 'Another message already has this messageId.' });
   if (sent !== undefined) return messageView(sent);

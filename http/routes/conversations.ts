@@ -259,8 +259,8 @@ export const conversationRoutes = [
       'Allowed: open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; ' +
       'closed to open or solved. ' +
       'Only the assigned agent and admins can make a change that ends a call; others get 403 `not_assigned`. ' +
-      'There is no version check.',
-    refusals: ['forbidden', 'not_assigned', 'illegal_status_transition'],
+      'There is no version check. Returns 409 `conflict` for a merged ticket.',
+    refusals: ['forbidden', 'not_assigned', 'illegal_status_transition', 'conflict'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(setStatus, { workspaceId, caller, params: { ...params, status: body.status } }),
   }),
@@ -324,7 +324,7 @@ export const conversationRoutes = [
       "A chat goes to the department's next free member and a call rings its members, " +
       'but neither is given automatically to the agent who moved it; if no one else is available, it waits. ' +
       'Only the assigned agent and admins can move an active call: others get 403 `not_assigned`.',
-    refusals: ['forbidden', 'not_assigned', 'stale_version'],
+    refusals: ['forbidden', 'not_assigned', 'stale_version', 'conflict'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(assignToDepartment, {
         workspaceId,
@@ -416,7 +416,7 @@ export const conversationRoutes = [
     description:
       'Allowed from every status; has no effect on spam. Ends an active call, ' +
       'which only its agent and admins can do: others get 403 `not_assigned`.',
-    refusals: ['forbidden', 'not_assigned'],
+    refusals: ['forbidden', 'not_assigned', 'conflict'],
     run: ({ workspaceId, caller, params }, { engine }) => engine.execute(markSpam, { workspaceId, caller, params }),
   }),
 
@@ -507,7 +507,7 @@ export const conversationRoutes = [
     params: ById,
     body: Type.Object({ body: Type.Optional(Type.String({ maxLength: 10_000 })), ...versioned }),
     reply: { status: 200, schema: Type.Object({ note: nullable(Note) }) },
-    refusals: ['stale_version'],
+    refusals: ['stale_version', 'conflict'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(writeWorkingNote, {
         workspaceId,

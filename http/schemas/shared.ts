@@ -422,6 +422,12 @@ export const Read = Type.Object({
   count: Type.Integer({ description: 'The number of messages that became read.' }),
 });
 
+export const Move = Type.Object({
+  fromConversationId: Id,
+  toConversationId: Id,
+  count: Type.Integer({ description: 'The number of messages that moved.' }),
+});
+
 export const KbJob = Type.Object({
   id: Id,
   workspaceId: Id,

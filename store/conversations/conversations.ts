@@ -26,7 +26,7 @@ export function reachValues(reach: Reach): { channels: string; departmentIds: st
   return { channels: toJson(reach.channels), departmentIds: toJsonOrNull(reach.departmentIds), agentId: reach.agentId };
 }
 
-const noRecipients: readonly string[] = [];
+const none: readonly string[] = [];
 
 export function conversationFromRow(row: ConversationRow): ConversationRecord {
   return {
@@ -36,7 +36,8 @@ export function conversationFromRow(row: ConversationRow): ConversationRecord {
     handshake: fromJsonOrNull(row.handshake),
     unreachable: row.unreachable === 1,
     mailPreview: fromJsonOrNull(row.mailPreview),
-    copiedTo: row.copiedTo === '[]' ? noRecipients : fromJson(row.copiedTo),
+    copiedTo: row.copiedTo === '[]' ? none : fromJson(row.copiedTo),
+    followerIds: row.followerIds === '[]' ? none : fromJson(row.followerIds),
   };
 }
 
@@ -258,11 +259,10 @@ type FacetsRow = Omit<ConversationFacets, 'tags'> & { tags: string };
 
 const facetsColumns = `id, channel, status, departmentId, assignedAgentId, handshake ->> 'toAgentId' AS offeredToAgentId, tags, updatedAt,
   (SELECT seq FROM visitorChange WHERE visitorChange.visitorId = conversation.visitorId) AS visitorChangeSeq, ticketNumber`;
-const noTags: readonly string[] = [];
 
 const facetsFromRow = (row: FacetsRow): ConversationFacets => ({
   ...row,
-  tags: row.tags === '[]' ? noTags : fromJson(row.tags),
+  tags: row.tags === '[]' ? none : fromJson(row.tags),
 });
 
 /** A page of all conversations, by id. */
@@ -341,8 +341,8 @@ export function summariesOf(
     .all<Omit<ConversationSummary, 'tags'> & { tags: string }>(
       `SELECT conversation.id, version, channel, status, subject, ticketNumber, preview, tags, updatedAt, visitorId, visitor.name AS visitorName, visitor.email AS visitorEmail, visitor.phoneE164 AS visitorPhoneE164, message.body
        FROM json_each(?) AS asked CROSS JOIN conversation ON conversation.id = asked.value ->> 0
-       LEFT JOIN visitor ON visitor.id = conversation.visitorId LEFT JOIN message ON message.rowid = asked.value ->> 1 ORDER BY asked.key`,
+       LEFT JOIN visitor ON visitor.id = conversation.visitorId LEFT JOIN message ON message.rowid = asked.value ->> 1 AND message.conversationId = conversation.id ORDER BY asked.key`,
       [toJson(pairs)],
     )
-    .map((row) => ({ ...row, tags: row.tags === '[]' ? noTags : fromJson(row.tags) }));
+    .map((row) => ({ ...row, tags: row.tags === '[]' ? none : fromJson(row.tags) }));
 }

@@ -36,9 +36,20 @@ export const ConversationView = Type.Object({
   handshake: nullable(Handshake),
   copiedTo: Type.Array(Type.String(), {
     description:
-      "For a ticket: who receives its replies beside the customer, as named in the customer's last mail. " +
+      "For a ticket: who receives its replies beside the customer, as named in the customer's last mail or by an agent. " +
       "A mail that failed its sender's DMARC, or that matched this ticket only by its subject, adds no one.",
   }),
+  followerIds: Type.Array(Id, {
+    description: 'Agents who are notified of its messages as its assignee is. Following gives no access.',
+  }),
+  mergedInto: nullable(
+    Type.String({
+      format: 'uuid',
+      description:
+        'The ticket that has its messages now. That ticket may itself be merged into another later. ' +
+        'A merged ticket is closed, takes no messages and counts in no report.',
+    }),
+  ),
   rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
   ratingComment: nullable(Type.String({ description: "The customer's comment on the rating." })),
   unreachable: Type.Boolean({

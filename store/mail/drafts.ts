@@ -85,6 +85,13 @@ export function findDraft(db: Database, draftId: string): DraftRecord | undefine
   return row && fromRow(row);
 }
 
+/** Of all agents, each of whom keeps a limited number. */
+export function draftsIn(db: Database, conversationId: string): DraftRecord[] {
+  return db
+    .all<Row>('SELECT * FROM draft WHERE conversationId = ? ORDER BY createdAt, id', [conversationId])
+    .map(fromRow);
+}
+
 export function deleteDraft(db: Database, draftId: string): void {
   db.run('DELETE FROM draft WHERE id = ?', [draftId]);
 }

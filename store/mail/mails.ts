@@ -210,6 +210,22 @@ export function addParticipants(db: Database, conversationId: string, addresses:
     ]);
 }
 
+export function removeParticipants(db: Database, conversationId: string, addresses: readonly string[]): void {
+  db.run('DELETE FROM mailParticipant WHERE conversationId = ? AND address IN (SELECT value FROM json_each(?))', [
+    conversationId,
+    toJson(addresses),
+  ]);
+}
+
+/** Who may write into the thread. */
+export function participantsOf(db: Database, conversationId: string): string[] {
+  return db
+    .all<{ address: string }>('SELECT address FROM mailParticipant WHERE conversationId = ? ORDER BY address', [
+      conversationId,
+    ])
+    .map(({ address }) => address);
+}
+
 /** Whether the mail went to the address or came from it; undefined for a mail that is not known. */
 export function isMailWith(db: Database, mailId: string, address: string): boolean | undefined {
   const row = db.get<{ isWith: number }>(

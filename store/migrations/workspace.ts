@@ -66,6 +66,7 @@ import { helpCentre } from './workspace/0064-help-centre.ts';
 import { assistant } from './workspace/0065-assistant.ts';
 import { answersByItself } from './workspace/0066-answers-by-itself.ts';
 import { imports } from './workspace/0067-imports.ts';
+import { mergedTickets } from './workspace/0068-merged-tickets.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -139,4 +140,5 @@ export const workspaceMigrations: readonly Migration[] = [
   assistant,
   answersByItself,
   imports,
+  mergedTickets,
 ];

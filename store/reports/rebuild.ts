@@ -152,7 +152,7 @@ function asOneList(lists: string): string {
 function* conversationsOf(db: Database, { first, next }: Days): Generator<ReportedConversation> {
   const range = [new Date(first * dayMs).toISOString(), new Date(next * dayMs).toISOString()];
   const rows = db.iterate<ReportedRow>(
-    `SELECT ${reportedColumns} FROM conversation INDEXED BY conversationInReports WHERE createdAt >= ? AND createdAt < ?`,
+    `SELECT ${reportedColumns} FROM conversation INDEXED BY conversationInReports WHERE mergedInto IS NULL AND createdAt >= ? AND createdAt < ?`,
     range,
   );
   for (const row of rows) yield reportedFromRow(row);

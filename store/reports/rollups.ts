@@ -32,6 +32,8 @@ export interface ReportedConversation {
   readonly firstResponderId: string | null;
   readonly solvedAt: string | null;
   readonly createdAt: string;
+  /** Its messages are another ticket's, which counts for both. */
+  readonly isMerged: boolean;
   /** Only for calls: it has ended. Others are over when they are solved or closed. */
   readonly isCallOver: boolean;
 }
@@ -66,12 +68,12 @@ export const noCounts: Readonly<Counts> = {
 };
 
 /**
- * Undefined for spam, which is never counted. A conversation begun by an agent has its first response at its start: no
+ * Undefined for spam and merged tickets, which are never counted. A conversation begun by an agent has its first response at its start: no
  * one waited for one, and it is not missed.
  */
 function figuresOf(conversation: ReportedConversation): Figures | undefined {
   const { status, createdAt, firstResponseAt, solvedAt, rating } = conversation;
-  if (status === 'spam') return undefined;
+  if (status === 'spam' || conversation.isMerged) return undefined;
   const isOver = conversation.isCallOver || status === 'solved' || status === 'closed';
   return {
     ...noCounts,
@@ -156,6 +158,7 @@ const reportedFields = [
   'firstResponseAt',
   'firstResponderId',
   'solvedAt',
+  'isMerged',
   'isCallOver',
 ] as const satisfies readonly (keyof ReportedConversation)[];
 
@@ -284,14 +287,15 @@ export function addRow(db: Database, key: PeriodKey, counts: Counts, encoded: En
   );
 }
 
-/** A conversation's reported columns, from a covering index. Binds nothing. */
+/** A conversation's reported columns, from a covering index of those that are not merged. Binds nothing. */
 export const reportedColumns = `conversation.id, conversation.channel, conversation.status, conversation.departmentId, conversation.assignedAgentId, conversation.rating,
   conversation.ratedAgentId, conversation.firstResponseAt, conversation.firstResponderId, conversation.solvedAt, conversation.createdAt,
   conversation.channel = 'call' AND EXISTS (SELECT 1 FROM call WHERE call.conversationId = conversation.id AND call.phase = 'ended') AS isCallOver`;
 
-export type ReportedRow = Omit<ReportedConversation, 'isCallOver'> & { readonly isCallOver: number };
+export type ReportedRow = Omit<ReportedConversation, 'isCallOver' | 'isMerged'> & { readonly isCallOver: number };
 
 export const reportedFromRow = (row: ReportedRow): ReportedConversation => ({
   ...row,
+  isMerged: false,
   isCallOver: row.isCallOver === 1,
 });

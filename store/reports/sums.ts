@@ -276,7 +276,8 @@ export function withinChannels({ channels }: ReportScope): string {
 }
 
 const allChannels = 3;
-export const withinRange = 'conversation.createdAt >= @fromAt AND conversation.createdAt < @toAt';
+export const withinRange =
+  'conversation.mergedInto IS NULL AND conversation.createdAt >= @fromAt AND conversation.createdAt < @toAt';
 
 export function scopeValues(scope: ReportScope): {
   channels: string;

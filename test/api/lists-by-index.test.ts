@@ -162,6 +162,8 @@ function aConversation(random: Random, number: number): ConversationRecord {
     mailPreview: null,
     unreachable: false,
     assistant: null,
+    followerIds: [],
+    mergedInto: null,
     createdAt: timeOf(random.below(20)),
     updatedAt: timeOf(0),
   };
@@ -181,6 +183,8 @@ const younger: readonly string[] = [
   'mailPreview',
   'unreachable',
   'assistant',
+  'followerIds',
+  'mergedInto',
 ];
 
 function insert(db: Database, conversation: ConversationRecord): void {

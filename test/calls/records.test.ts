@@ -57,6 +57,8 @@ t.test('a call is read as it was written, and shown with its conversation', asyn
     ...unsetConversation,
     unreachable: false,
     assistant: null,
+    followerIds: [],
+    mergedInto: null,
     id: conversationId,
     version: 3,
     channel: 'call',

@@ -25,6 +25,8 @@ const bare: ConversationRecord = {
   ...unsetConversation,
   unreachable: false,
   assistant: null,
+  followerIds: [],
+  mergedInto: null,
   id,
   version: 1,
   channel: 'ticket',

@@ -482,7 +482,7 @@ t.test('routing', async (t) => {
     const ticketId = '019aa000-0000-7000-8000-000000000000';
     const ticket = { ...like, id: ticketId, channel: 'ticket', subject: 'Help', ticketNumber: 1 } as const;
     insertConversation(db as Database, ticket);
-    foldConversation(db as Database, undefined, { ...ticket, isCallOver: false });
+    foldConversation(db as Database, undefined, { ...ticket, isMerged: false, isCallOver: false });
     await status(ann, 'available');
     t.equal(await assignee(id), ann.agentId);
     t.equal(await assignee(ticketId), null, 'a drain passes it by');

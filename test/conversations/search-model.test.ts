@@ -233,12 +233,14 @@ function fill(
       mailPreview: null,
       unreachable: false,
       assistant: null,
+      followerIds: [],
+      mergedInto: null,
       // Some at the same moment, to test the order of equal ones.
       createdAt: at(index),
       updatedAt: at(index - (index % 3)),
     };
     insertConversation(db, conversation);
-    foldConversation(db, undefined, { ...conversation, isCallOver: false });
+    foldConversation(db, undefined, { ...conversation, isMerged: false, isCallOver: false });
     return conversation.id;
   });
   for (let index = 0; index < oldMessages; index += 1) {

@@ -73,6 +73,8 @@ const conversations: readonly ConversationRecord[] = (['open', 'pending', 'solve
     mailPreview: null,
     unreachable: false,
     assistant: null,
+    followerIds: [],
+    mergedInto: null,
     createdAt: at(index),
     updatedAt: at(index),
   }));

@@ -34,6 +34,8 @@ function conversation(fields: Partial<Conversation> = {}): Conversation {
     ratingComment: null,
     unreachable: false,
     assistant: null,
+    followerIds: [],
+    mergedInto: null,
     preview: null,
     lastMessageAt: null,
     lastSenderType: null,

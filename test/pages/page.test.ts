@@ -277,6 +277,8 @@ t.test(
       ratingComment: null,
       unreachable: false,
       assistant: null,
+      followerIds: [],
+      mergedInto: null,
       preview: null,
       lastMessageAt: null,
       lastSenderType: null,

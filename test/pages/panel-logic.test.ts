@@ -154,6 +154,8 @@ const conversation = (changes: Partial<Conversation> = {}): Conversation => ({
   ratingComment: null,
   unreachable: false,
   assistant: null,
+  followerIds: [],
+  mergedInto: null,
   preview: null,
   lastMessageAt: null,
   lastSenderType: null,

@@ -58,6 +58,8 @@ const say = command('test.say', (ctx, said: Said): string => {
     mailPreview: null,
     unreachable: false,
     assistant: null,
+    followerIds: [],
+    mergedInto: null,
     createdAt: ctx.at,
     updatedAt: ctx.at,
     ...given,

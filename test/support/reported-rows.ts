@@ -143,7 +143,7 @@ function someTime(random: Random): number {
 
 export const reported = (conversation: ConversationRecord): ReportedConversation => ({
   ...conversation,
-  isCallOver: false,
+  isMerged: false, isCallOver: false,
 });
 
 /** Some conversations, each changed a few times, as rows and as records. */
@@ -200,6 +200,8 @@ export function addConversation(
     mailPreview: null,
     unreachable: false,
     assistant: null,
+    followerIds: [],
+    mergedInto: null,
     createdAt,
     updatedAt: createdAt,
   };

@@ -2,6 +2,7 @@
 // Read-only; a faulty index can be deleted, and the next search rebuilds it.
 
 import { messagesWrittenAfter } from '../../store/conversations/messages.ts';
+import { isMoved } from '../../store/conversations/moves.ts';
 import { Database, DatabaseUnusable, isStorageFailure } from '../../store/database.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
 import { findNumberedConversation, postingsOf, segmentOwners, segmentsOf } from '../../store/search/index.ts';
@@ -63,7 +64,8 @@ function* disagreements(source: Database, index: Database): Generator<IndexFault
               index,
               new DataView(owners.buffer, owners.byteOffset).getUint32((message.rowid - firstDoc) * 4, true),
             );
-      if (owner !== message.conversationId)
+      // The index follows moved messages in memory.
+      if (owner !== message.conversationId && !isMoved(source, message.id))
         yield { rule, fault: `message ${message.id} is indexed under conversation ${owner}` };
       if (message.senderType === 'system') continue;
       const words = new Set<string>();

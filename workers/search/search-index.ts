@@ -18,6 +18,7 @@ import {
   ticketsAfter,
 } from '../../store/conversations/conversations.ts';
 import { findMessageWritten, messagesWrittenAfter, newestMessageRowid } from '../../store/conversations/messages.ts';
+import { firstMessageRowid, movedMessagesAfter } from '../../store/conversations/moves.ts';
 import { findVisitorNamed, newestVisitorChange, visitorsNamedAfter } from '../../store/customers/visitors.ts';
 import { Database, DatabaseUnusable, removeDatabase, type Seen } from '../../store/database.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
@@ -71,6 +72,7 @@ const messagesPerStep = 500;
 const visitorsPerStep = 500;
 const ticketsPerStep = 500;
 const conversationsPerStep = 1000;
+const movesPerStep = 500;
 /** Full segments kept in memory while other calls wait; beyond it writing comes first. */
 const maxFullSegments = 2;
 const writeSliceMs = 4;
@@ -100,6 +102,8 @@ export class SearchIndex {
   /** Everything up to here was in the file when filling the columns began. */
   readonly #loadedFrom: { message: number; visitor: number };
   #conversationSeq: number;
+  /** Segments keep the conversations of when they were written, so all moves are followed after each start. */
+  #moveSeq = 0;
   #writing: Generator<void, void> | undefined;
 
   private constructor(source: Database, db: Database) {
@@ -246,7 +250,8 @@ export class SearchIndex {
       this.#followConversations() &&
       this.#followVisitors() &&
       this.#followTickets() &&
-      this.#followMessages()
+      this.#followMessages() &&
+      this.#followMoves()
     );
   }
 
@@ -301,6 +306,23 @@ export class SearchIndex {
     }
     for (const conversationId of touched) this.#refresh(conversationId);
     return page.length < messagesPerStep;
+  }
+
+  /** Tickets were merged or split: the words stay, their conversation is another. Every message is indexed by now. */
+  #followMoves(): boolean {
+    const page = movedMessagesAfter(this.#source, this.#moveSeq, movesPerStep);
+    const touched = new Set<string>();
+    for (const { seq, rowid, conversationId, fromId, toId } of page) {
+      this.#owners[rowid] = this.#conversations.numberOf(conversationId);
+      touched.add(fromId).add(toId).add(conversationId);
+      this.#moveSeq = seq;
+    }
+    for (const conversationId of touched) {
+      const no = this.#conversations.numberOf(conversationId);
+      if (this.#firstMessages.length <= no) this.#firstMessages = grown(this.#firstMessages, new Uint32Array(2 * no));
+      this.#firstMessages[no] = firstMessageRowid(this.#source, conversationId);
+    }
+    return page.length < movesPerStep;
   }
 
   #refresh(conversationId: string): void {

@@ -1,0 +1,167 @@
+// Merges and splits of tickets: which messages moved, from where, and what else a merge changed, so that it can be
+// undone. Rows stay, because the search index follows them and erasing a customer needs them.
+
+import type { Database } from '../database.ts';
+import { fromJson, toJson } from '../json.ts';
+import type { ConversationStatus, MessageRecord } from './records.ts';
+
+/** What a merge moved and added besides messages, and how the merged ticket was before. */
+export interface MoveDetail {
+  readonly noteIds: readonly string[];
+  readonly draftIds: readonly string[];
+  /** Addresses that the target's mails go to since, and those that may answer them. */
+  readonly copiedTo: readonly string[];
+  readonly participants: readonly string[];
+  readonly before: { readonly status: ConversationStatus; readonly waitingSince: string | null } | null;
+}
+
+export interface TicketMove {
+  readonly id: string;
+  readonly kind: 'merge' | 'unmerge' | 'split';
+  readonly fromId: string;
+  readonly toId: string;
+  readonly agentId: string;
+  readonly detail: MoveDetail;
+  readonly createdAt: string;
+}
+
+type Row = Omit<TicketMove, 'detail'> & { readonly detail: string };
+
+export function insertTicketMove(db: Database, move: TicketMove): void {
+  db.run(
+    'INSERT INTO ticketMove (id, kind, fromId, toId, agentId, detail, createdAt) VALUES (@id, @kind, @fromId, @toId, @agentId, @detail, @createdAt)',
+    { ...move, detail: toJson(move.detail) },
+  );
+}
+
+/** The latest merge of the ticket into another. */
+export function findMerge(db: Database, fromId: string): TicketMove | undefined {
+  const row = db.get<Row>(
+    `SELECT * FROM ticketMove WHERE fromId = ? AND kind = 'merge' ORDER BY createdAt DESC, id DESC LIMIT 1`,
+    [fromId],
+  );
+  return row && { ...row, detail: fromJson(row.detail) };
+}
+
+/** Whether `ticket` was begun by splitting a message off `from`. */
+export function isSplitFrom(db: Database, ticketId: string, fromId: string): boolean {
+  return (
+    db.get(`SELECT 1 FROM ticketMove WHERE fromId = ? AND toId = ? AND kind = 'split'`, [fromId, ticketId]) !== undefined
+  );
+}
+
+/** Of people: without the service's own lines. Counted up to `limit`. */
+export function countMovable(db: Database, conversationId: string, limit: number): number {
+  return (
+    db.get<{ count: number }>(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM message WHERE conversationId = ? AND senderType <> 'system' LIMIT ?)`,
+      [conversationId, limit],
+    )?.count ?? 0
+  );
+}
+
+/** Messages of people, oldest first. */
+export function movableMessages(db: Database, conversationId: string): { id: string; createdAt: string }[] {
+  return db.all(
+    `SELECT id, createdAt FROM message WHERE conversationId = ? AND senderType <> 'system' ORDER BY createdAt`,
+    [conversationId],
+  );
+}
+
+/** What a merge moved, oldest first, with the times from before. */
+export function messagesOfMove(db: Database, moveId: string): { id: string; writtenAt: string }[] {
+  return db.all('SELECT messageId AS id, writtenAt FROM messageMove WHERE moveId = ? ORDER BY seq', [moveId]);
+}
+
+export function hasMessageAt(db: Database, conversationId: string, createdAt: string): boolean {
+  return (
+    db.get('SELECT 1 FROM message WHERE conversationId = ? AND createdAt = ?', [conversationId, createdAt]) !==
+    undefined
+  );
+}
+
+/** Moves a message with its mail, so that answers to the mail follow it. `writtenAt` is its time before. */
+export function moveMessage(
+  db: Database,
+  message: { id: string; conversationId: string; createdAt: string; writtenAt: string; moveId: string },
+): void {
+  const { id, conversationId, createdAt, writtenAt, moveId } = message;
+  db.run('UPDATE message SET conversationId = ?, createdAt = ? WHERE id = ?', [conversationId, createdAt, id]);
+  db.run('UPDATE mail SET conversationId = ? WHERE messageId = ?', [conversationId, id]);
+  // Where the other ticket expects the same mail already, its own row is enough; this one leads there by the merge.
+  db.run('UPDATE OR IGNORE mailReference SET conversationId = ? WHERE messageId = ?', [conversationId, id]);
+  db.run('INSERT INTO messageMove (moveId, messageId, writtenAt) VALUES (?, ?, ?)', [moveId, id, writtenAt]);
+}
+
+export function moveNote(db: Database, noteId: string, conversationId: string): void {
+  db.run('UPDATE note SET conversationId = ? WHERE id = ?', [conversationId, noteId]);
+}
+
+type LastMessage = Pick<MessageRecord, 'body' | 'attachments' | 'senderId' | 'createdAt'> & {
+  readonly senderType: 'visitor' | 'agent' | 'ai';
+};
+
+/** What a conversation's record repeats of its messages. */
+export interface Spoken {
+  readonly lastLineAt: string | null;
+  readonly lastCustomerMessageAt: string | null;
+  /** The newest message of a person. */
+  readonly last: LastMessage | undefined;
+  readonly firstUnreadAt: string | null;
+  /** Of the customer's first message at `waitingFrom` or later that no one has answered. */
+  readonly waitingSince: string | null;
+}
+
+export function spokenIn(db: Database, conversationId: string, waitingFrom: string | null): Spoken {
+  const times = db.get<Omit<Spoken, 'last'>>(
+    `SELECT (SELECT max(createdAt) FROM message WHERE conversationId = @id) AS lastLineAt,
+       (SELECT max(createdAt) FROM message WHERE conversationId = @id AND senderType = 'visitor') AS lastCustomerMessageAt,
+       (SELECT min(createdAt) FROM message WHERE conversationId = @id AND senderType = 'visitor' AND readAt IS NULL) AS firstUnreadAt,
+       (SELECT min(createdAt) FROM message WHERE conversationId = @id AND senderType = 'visitor' AND mail ->> '$.side' IS NULL AND createdAt >= @waitingFrom
+          AND createdAt > coalesce((SELECT max(createdAt) FROM message WHERE conversationId = @id AND senderType IN ('agent', 'ai') AND mail ->> '$.side' IS NULL), '')) AS waitingSince`,
+    { id: conversationId, waitingFrom: waitingFrom ?? '9999' },
+  );
+  const last = db.get<Omit<LastMessage, 'attachments'> & { attachments: string }>(
+    `SELECT body, attachments, senderType, senderId, createdAt FROM message WHERE conversationId = ? AND senderType <> 'system' ORDER BY createdAt DESC LIMIT 1`,
+    [conversationId],
+  );
+  return {
+    lastLineAt: times?.lastLineAt ?? null,
+    lastCustomerMessageAt: times?.lastCustomerMessageAt ?? null,
+    firstUnreadAt: times?.firstUnreadAt ?? null,
+    waitingSince: times?.waitingSince ?? null,
+    last: last && { ...last, attachments: fromJson(last.attachments) },
+  };
+}
+
+/** A message that was moved, for the search index. */
+export interface MovedMessage {
+  readonly seq: number;
+  readonly rowid: number;
+  /** Where it is now. */
+  readonly conversationId: string;
+  readonly fromId: string;
+  readonly toId: string;
+}
+
+/** In the order of the moves. */
+export function movedMessagesAfter(db: Database, seq: number, limit: number): MovedMessage[] {
+  return db.all<MovedMessage>(
+    `SELECT seq, message.rowid AS rowid, message.conversationId AS conversationId, fromId, toId
+     FROM messageMove JOIN message ON message.id = messageId JOIN ticketMove ON ticketMove.id = moveId WHERE seq > ? ORDER BY seq LIMIT ?`,
+    [seq, limit],
+  );
+}
+
+export function isMoved(db: Database, messageId: string): boolean {
+  return db.get('SELECT 1 FROM messageMove WHERE messageId = ? LIMIT 1', [messageId]) !== undefined;
+}
+
+/** 0 if it has none. */
+export function firstMessageRowid(db: Database, conversationId: string): number {
+  return (
+    db.get<{ rowid: number | null }>('SELECT min(rowid) AS rowid FROM message WHERE conversationId = ?', [
+      conversationId,
+    ])?.rowid ?? 0
+  );
+}
