@@ -153,6 +153,7 @@ export function fillYear(path: string, size: YearSize): string[] {
       id: ids.uuid(),
       name,
       email: `${name.toLowerCase().replaceAll(' ', '.')}@example${index % 50}.com`,
+      emails: [`${name.toLowerCase().replaceAll(' ', '.')}@example${index % 50}.com`],
       phone: `+49170${1_000_000 + index * 7}`,
       company: `Company ${index % 1000}`,
       customFields: {},

@@ -188,7 +188,7 @@ export const events = {
     visitorToo: false,
   },
   'visitor.updated': {
-    summary: 'A visitor was identified, blocked or unblocked.',
+    summary: 'A visitor was identified, blocked or unblocked, or is of another contact since a merge.',
     data: 'visitor',
     visitorToo: false,
   },

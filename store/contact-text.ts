@@ -25,11 +25,11 @@ const figureWord = /^[()+./-]*\d[\d()+./-]*$/;
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
 /**
- * Name, email, phone and company, folded, one per line, with domains also decoded; and again without apostrophes if
+ * Name, emails, phone and company, folded, one per line, with domains also decoded; and again without apostrophes if
  * there are any.
  */
 export function textOfContact(...fields: readonly (string | null)[]): string {
-  const given = fields.filter((field) => field !== null);
+  const given = fields.flatMap((field) => field?.split('\n') ?? []);
   const text = folded(
     [
       ...given,

@@ -19,4 +19,4 @@ export function toJsonOrNull(value: unknown): string | null {
 
 /** Columns that hold JSON as text, in any table. */
 export const jsonColumns =
-  /^(?:headings|trail|prompt|sources|filter|mail|imap|smtp|copiedTo|events|transports|scopes|redirectUris|enabledChannels|allowedCountries|addons|threading|toAddresses|authentication|records|stats|triggerRules|content|condition|settings|channels|lostTarget|notToAgentIds|followerIds|furtherEmails|tags|handshake|attachments|audience|data|before|after|context|payload|customFields|allowedOrigins|refusedHosts|ringingAgentIds|detail|geo|wcEnrichment|days|holidays|businessHours|businessHoursOverride)$/;
+  /^(?:headings|trail|prompt|sources|filter|mail|imap|smtp|copiedTo|events|transports|scopes|redirectUris|enabledChannels|allowedCountries|addons|threading|toAddresses|authentication|records|stats|triggerRules|content|condition|settings|channels|lostTarget|notToAgentIds|followerIds|emails|tags|handshake|attachments|audience|data|before|after|context|payload|customFields|allowedOrigins|refusedHosts|ringingAgentIds|detail|geo|wcEnrichment|days|holidays|businessHours|businessHoursOverride)$/;

@@ -160,8 +160,8 @@ function writeConversation(ctx: Context, before: ConversationRecord, changes: Co
   const isNewVersion = versioned.some((field) => field in changes && changes[field] !== before[field]);
   const isReassigned = 'assignedAgentId' in changes && changes.assignedAgentId !== before.assignedAgentId;
   const isMoved = 'status' in changes && changes.status !== before.status;
-  // That the customer left is no activity: goals and lists go by the time of the last one.
-  const isActivity = Object.keys(changes).some((field) => field !== 'unreachable');
+  // That the customer left, or whose contact it is, is no activity: goals and lists go by the time of the last one.
+  const isActivity = Object.keys(changes).some((field) => field !== 'unreachable' && field !== 'contactId');
   const changed = { ...before, ...changes };
   const isTaken =
     changed.assignedAgentId !== null || changed.handshake !== null || changed.departmentId !== before.departmentId;
@@ -219,6 +219,12 @@ function emitChange(
     audience: audienceOf(after, { visitorToo: isSeen, before }),
     data,
   });
+}
+
+/** The conversations' customer turned out to be another contact. */
+export function giveConversation(ctx: Context, conversationId: string, contactId: string): void {
+  const conversation = ctx.state(conversationKind, conversationId);
+  if (conversation !== undefined) changeConversation(ctx, conversation, { contactId });
 }
 
 /** The visitor identified itself: the conversations it began anonymously belong to its contact. */

@@ -69,7 +69,8 @@ export const importContacts = command(
     const outcomes = rows.map((row): RowOutcome => {
       const { before, after, outcome, problem } = plan(ctx, row, new Map());
       if (outcome === 'created') return { outcome, contactId: addImported(ctx, after).id, problem };
-      if (outcome === 'updated' && before !== undefined) updateContact(ctx.db, { ...before, ...after });
+      if (outcome === 'updated' && before !== undefined)
+        updateContact(ctx.db, { ...before, ...after, emails: emailsWith(before.emails, after.email) });
       return { outcome, contactId: before?.id ?? null, problem };
     });
     const count = (sought: RowOutcome['outcome']): number =>
@@ -80,6 +81,11 @@ export const importContacts = command(
     return outcomes;
   },
 );
+
+/** A contact without an address gets its first one. */
+function emailsWith(emails: readonly string[], email: string | null): readonly string[] {
+  return emails.length === 0 && email !== null ? [email] : emails;
+}
 
 function addImported(ctx: Parameters<typeof addContact>[0], after: Fields): ContactRecord {
   const contact = { ...addContact(ctx, after), customFields: after.customFields };

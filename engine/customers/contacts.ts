@@ -10,14 +10,16 @@ import {
   type ContactRecord,
   contactPage,
   findContact,
+  findOtherWithEmail,
   indexContacts,
   indexDeadline,
 } from '../../store/customers/contacts.ts';
 import { updateContact } from '../../store/customers/writes.ts';
 import { distinctNames } from '../../store/folding.ts';
 import { refuse, refuseField } from '../errors.ts';
+import { comparable, isAddress } from '../mail-addresses.ts';
 import { command } from '../runtime/command.ts';
-import type { View } from '../runtime/context.ts';
+import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 import { deadline } from '../runtime/kinds.ts';
 import { callingAgent, reachOf } from '../workspace/access.ts';
@@ -51,15 +53,22 @@ export const createContact = command('contact.create', (ctx, fields: ContactFiel
   return { contact };
 });
 
+/** More than anyone writes from. */
+export const maxEmails = 10;
+
 export interface ContactChanges {
   readonly name?: string | undefined;
+  readonly emails?: readonly string[] | undefined;
   readonly company?: string | null | undefined;
   readonly note?: string | null | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly customFields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Email and phone cannot change. Lists and objects are replaced. Refuses empty_patch, not_found. */
+/**
+ * Email and phone cannot change; further addresses can. Lists and objects are replaced. Refuses empty_patch, not_found,
+ * invalid_body, conflict for a merged contact and for an address of another one.
+ */
 export const changeContact = command(
   'contact.update',
   (ctx, params: { contactId: string; changes: ContactChanges }): { contact: ContactRecord } => {
@@ -67,6 +76,8 @@ export const changeContact = command(
     const before = requireContact(ctx, params.contactId);
     const { changes } = params;
     if (Object.values(changes).every((value) => value === undefined)) refuse('empty_patch');
+    requireOneself(before);
+    const emails = changes.emails === undefined ? before.emails : requireEmails(ctx, before, changes.emails);
     const {
       name = before.name,
       company = before.company,
@@ -77,15 +88,56 @@ export const changeContact = command(
     const contact: ContactRecord = {
       ...before,
       name,
+      email: emails[0] ?? null,
+      emails,
       company,
       note,
       tags: tags === undefined ? before.tags : distinctNames(tags),
       customFields,
     };
     updateContact(ctx.db, contact);
+    if (emails.join() !== before.emails.join())
+      ctx.audit({
+        action: 'contact.emails_changed',
+        targetKind: 'contact',
+        targetId: contact.id,
+        before: { emails: before.emails },
+        after: { emails },
+      });
     return { contact };
   },
 );
+
+/** Refuses conflict for a contact whose visitors and conversations another one has. */
+export function requireOneself({ mergedInto, name }: ContactRecord): void {
+  if (mergedInto !== null)
+    refuse('conflict', {
+      message: `${name ?? 'This contact'} was merged into another contact. Change that one.`,
+      detail: { mergedInto },
+    });
+}
+
+/** Each once, the first as it was. */
+function requireEmails(ctx: Context, before: ContactRecord, given: readonly string[]): string[] {
+  const emails = new Map<string, string>();
+  for (const [index, written] of given.entries()) {
+    const field = `emails.${index}`;
+    if (!isAddress(written)) refuseField('invalid_body', field, 'must be an email address');
+    const address = comparable(written);
+    const kept = before.emails.find((one) => one.toLowerCase() === address);
+    const other = kept === undefined ? findOtherWithEmail(ctx.db, address, before.id) : undefined;
+    if (other !== undefined)
+      refuse('conflict', {
+        message: `${address} belongs to ${other.name ?? 'another contact'} already. If both are the same person, merge the two contacts.`,
+        detail: { contactId: other.id },
+      });
+    emails.set(address, kept ?? address);
+  }
+  const [first] = emails.values();
+  if (before.email !== null && first !== before.email)
+    refuseField('invalid_body', 'emails', `must begin with ${before.email}, which cannot be changed`);
+  return [...emails.values()];
+}
 
 /** Newest first. */
 export function listContacts(view: View, page: { limit: number; offset: number }): ContactRecord[] {
@@ -169,6 +221,6 @@ function historyItem(row: HistoryRow, agentName: string | null): HistoryItem {
   };
 }
 
-function requireContact(view: Pick<View, 'db'>, contactId: string): ContactRecord {
+export function requireContact(view: Pick<View, 'db'>, contactId: string): ContactRecord {
   return findContact(view.db, contactId) ?? refuse('not_found');
 }

@@ -100,6 +100,12 @@ export function addressOf(view: Pick<View, 'db'>, { email, contactId }: VisitorR
   return email ?? (contactId === null ? undefined : (findContact(view.db, contactId)?.email ?? undefined));
 }
 
+/** All addresses of the person who writes from this one, as far as agents have said so. */
+export function addressesOfPerson(view: Pick<View, 'db'>, address: string): readonly string[] {
+  const { emails = [] } = findOldestContactByEmail(view.db, address) ?? {};
+  return [address, ...emails.map((email) => email.toLowerCase()).filter((email) => email !== address)];
+}
+
 /** The visitor's address turned out to be its own. A proof of another address, such as an earlier one, proves nothing of this one. */
 export function proveEmail(ctx: Context, visitor: VisitorRecord, emailHash: string): void {
   const email = addressOf(ctx, visitor);
@@ -186,6 +192,7 @@ export function addContact(ctx: Context, person: Partial<ContactRecord>): Contac
     ...unsetContact,
     ...person,
     id: ctx.ids.uuid(),
+    emails: person.email == null ? [] : [person.email],
     customFields: {},
     lifetimeValueCents: 0,
     firstSeenAt: ctx.at,
@@ -217,6 +224,13 @@ function putBlock(ctx: Context, visitor: VisitorRecord, blockedAt: string | null
   const target = { targetKind: 'visitor', targetId: visitor.id };
   ctx.audit(blockedAt === null ? { action: 'visitor.unblocked', ...target } : { action: 'visitor.blocked', ...target });
   return changed;
+}
+
+/** The visitor turned out to be someone else's: of a contact that was merged, or whose merge was undone. */
+export function giveVisitor(ctx: Context, visitor: VisitorRecord, contactId: string): void {
+  const given: VisitorRecord = { ...visitor, contactId };
+  putVisitor(ctx, given);
+  emitVisitor(ctx, given);
 }
 
 /** Emitted to every agent, because every agent may read every visitor (GET /visitors/{id}). */

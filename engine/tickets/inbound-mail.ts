@@ -22,7 +22,7 @@ import { keepMailed } from '../conversations/attachments.ts';
 import { conversationKind, whereNow } from '../conversations/conversation.ts';
 import { appendMessage } from '../conversations/messages.ts';
 import { reopenForCustomer } from '../conversations/status.ts';
-import { seeVisitor, visitorKind } from '../customers/visitors.ts';
+import { addressesOfPerson, seeVisitor, visitorKind } from '../customers/visitors.ts';
 import { oneLine } from '../lines.ts';
 import { takesMailAt } from '../mail/inbound-addresses.ts';
 import { startMailThread } from '../mail/ticket-mail.ts';
@@ -92,15 +92,18 @@ function threadOf(ctx: Context, mail: IncomingMail): Threaded {
   const inReplyTo = mailIdsIn(mail.headers.inReplyTo);
   const references = mailIdsIn(mail.headers.references);
   const isDisproved = mail.authentication?.dmarc === 'fail';
+  const addresses = addressesOfPerson(ctx, mail.from.address);
   const match = findThread(
     { mailId, sender: mail.from.address, isDisproved, inReplyTo, references, subjectKey: subjectKeyOf(mail.subject) },
     {
       placesOf: (id) => placesOf(ctx.db, id).map((place) => presentPlace(ctx, place)),
-      placeBySubject: (sender, subjectKey) => {
-        const place = placeBySubject(ctx.db, sender, subjectKey);
+      placeBySubject: (_, subjectKey) => {
+        const [place] = addresses.flatMap((address) => placeBySubject(ctx.db, address, subjectKey) ?? []);
         return place && presentPlace(ctx, place);
       },
-      isOnThread: (conversationId, address, id) => isOnThread(ctx, { conversationId, address, mailId: id }),
+      isOnThread: (conversationId, address, id) =>
+        isOnThread(ctx, { conversationId, address, mailId: id }) ||
+        isOnTicketByOther(ctx, { conversationId, addresses }),
     },
   );
   return { mail, mailId, references: [...inReplyTo, ...references], match, isDisproved };
@@ -119,6 +122,17 @@ export function isOnThread(
   const isWith = isMailWith(ctx.db, mailId, address);
   const isChat = ctx.state(conversationKind, conversationId)?.channel === 'chat';
   return isChat && isWith !== undefined ? isWith : isWith === true || isParticipant(ctx.db, conversationId, address);
+}
+
+/** The same person wrote from another of its addresses. A chat goes on only with the one that its mails went to. */
+function isOnTicketByOther(
+  ctx: Context,
+  { conversationId, addresses }: { conversationId: string; addresses: readonly string[] },
+): boolean {
+  return (
+    ctx.state(conversationKind, conversationId)?.channel === 'ticket' &&
+    addresses.some((address) => isParticipant(ctx.db, conversationId, address))
+  );
 }
 
 /** The visitor goes on with its chat by mail. Whoever else received the mail is no part of it. */
@@ -158,7 +172,8 @@ function sideAnsweredBy(ctx: Context, { mail, match }: Threaded): SideMessage | 
   const message = matchedMessageId === null ? undefined : findMessage(ctx.db, matchedMessageId);
   const conversation = message?.mail?.side && ctx.state(conversationKind, message.conversationId);
   if (message === undefined || conversation === undefined) return undefined;
-  const isCustomers = findMailThread(ctx.db, conversation.id)?.customerAddress === mail.from.address;
+  const customerAddress = findMailThread(ctx.db, conversation.id)?.customerAddress;
+  const isCustomers = customerAddress !== undefined && addressesOfPerson(ctx, mail.from.address).includes(customerAddress);
   return isCustomers ? undefined : { conversation, messageId: message.id };
 }
 

@@ -2,7 +2,8 @@
 
 import Type from 'typebox';
 import { importContacts, planImport, type RowOutcome } from '../../engine/customers/contact-import.ts';
-import { changeContact, createContact, listContacts, readContact } from '../../engine/customers/contacts.ts';
+import { mergeContacts, unmergeContact } from '../../engine/customers/contact-merging.ts';
+import { changeContact, createContact, listContacts, maxEmails, readContact } from '../../engine/customers/contacts.ts';
 import { refuse } from '../../engine/errors.ts';
 import { defaultLimit } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
@@ -50,7 +51,7 @@ export const contactRoutes = [
     tag: 'Contacts',
     summary: 'List and search contacts',
     description:
-      'Newest first. `search` finds contacts that have all of its words in their name, email, phone or company. ' +
+      'Newest first. `search` finds contacts that have all of its words in their name, emails, phone or company. ' +
       'A word of three characters or more matches any part; a shorter one matches the beginning of a word, ' +
       'or anywhere in scripts without spaces. ' +
       'Case, diacritics and character widths are ignored. ' +
@@ -171,25 +172,68 @@ export const contactRoutes = [
     path: '/contacts/{contactId}',
     tag: 'Contacts',
     summary: 'Update a contact',
-    description: 'Email and phone cannot be changed. `tags` and `customFields` replace the previous values.',
+    description:
+      'Email and phone cannot be changed. `emails`, `tags` and `customFields` replace the previous values. ' +
+      '`emails` begins with `email`; mail from each of them is of this contact. ' +
+      'Returns 409 `conflict`, with `detail.contactId`, for an address of another contact: merge the two. ' +
+      'A merged contact cannot be changed (409 `conflict`).',
     access: { kind: 'agent', scope: 'visitors:write' },
     params: ById,
     body: Type.Object({
       name: Type.Optional(Name),
+      emails: Type.Optional(Type.Array(Type.String({ maxLength: 254 }), { maxItems: maxEmails })),
       company: Type.Optional(nullable(Company)),
       note: Type.Optional(nullable(Type.String({ maxLength: 10_000 }))),
       tags: Type.Optional(Tags),
       customFields: Type.Optional(CustomFields),
     }),
     reply: { status: 200, schema: Type.Object({ contact: Contact }) },
-    refusals: ['empty_patch'],
+    refusals: ['empty_patch', 'conflict'],
     run({ workspaceId, caller, params, body }, { engine }) {
-      const { name, company, note, tags, customFields } = body;
+      const { name, emails, company, note, tags, customFields } = body;
       return engine.execute(changeContact, {
         workspaceId,
         caller,
-        params: { ...params, changes: { name, company, note, tags, customFields } },
+        params: { ...params, changes: { name, emails, company, note, tags, customFields } },
       });
     },
+  }),
+
+  route({
+    operation: 'contact.merge',
+    method: 'POST',
+    path: '/contacts/{contactId}/merge',
+    tag: 'Contacts',
+    summary: 'Merge a contact into another',
+    description:
+      'Moves its visitors and conversations to the contact `into`, which also gets its addresses, its tags, and what it lacks itself: ' +
+      'where both have a value, it keeps its own. The merged contact is in no list any more and has `mergedInto`. Returns `into`. ' +
+      'Returns 409 `conflict`, with `detail.mergedInto`, if either is merged already, ' +
+      'and 422 for more than 500 visitors and conversations and if they have more than 10 addresses together.',
+    access: { kind: 'agent', scope: 'visitors:write' },
+    params: ById,
+    body: Type.Object({ into: Id }),
+    reply: { status: 200, schema: Type.Object({ contact: Contact }) },
+    refusals: ['conflict', 'semantic_error'],
+    run: ({ workspaceId, caller, params, body }, { engine }) =>
+      engine.execute(mergeContacts, { workspaceId, caller, params: { ...params, ...body } }),
+  }),
+
+  route({
+    operation: 'contact.unmerge',
+    method: 'POST',
+    path: '/contacts/{contactId}/unmerge',
+    tag: 'Contacts',
+    summary: 'Undo a merge of contacts',
+    description:
+      'Within a day. Puts back the visitors, their conversations, the addresses and the other values that the merge moved and that did not change since. ' +
+      'Returns the contact. ' +
+      'Returns 409 `conflict` if it is not merged, after a day, and while the other contact is itself merged.',
+    access: { kind: 'agent', scope: 'visitors:write' },
+    params: ById,
+    body: undefined,
+    reply: { status: 200, schema: Type.Object({ contact: Contact }) },
+    refusals: ['conflict'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(unmergeContact, { workspaceId, caller, params }),
   }),
 ];

@@ -42,12 +42,21 @@ export const ContactRecord = Type.Object({
   id: Id,
   name: nullable(Type.String()),
   email: nullable(Type.String()),
+  emails: Type.Array(Type.String(), {
+    description: 'All addresses of this person, at most 10. The first is `email`. Mail from each is of this contact.',
+  }),
   phone: nullable(Type.String()),
   company: nullable(Type.String()),
   tags: Type.Array(Type.String()),
   customFields: Type.Object({}),
   lifetimeValueCents: Type.Integer(),
   note: nullable(Type.String()),
+  mergedInto: nullable(
+    Type.String({
+      format: 'uuid',
+      description: 'The contact that has its visitors and conversations now. A merged contact is in no list.',
+    }),
+  ),
   firstSeenAt: Time,
   lastSeenAt: Time,
   createdAt: Time,

@@ -67,6 +67,7 @@ import { assistant } from './workspace/0065-assistant.ts';
 import { answersByItself } from './workspace/0066-answers-by-itself.ts';
 import { imports } from './workspace/0067-imports.ts';
 import { mergedTickets } from './workspace/0068-merged-tickets.ts';
+import { mergedContacts } from './workspace/0069-merged-contacts.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -141,4 +142,5 @@ export const workspaceMigrations: readonly Migration[] = [
   answersByItself,
   imports,
   mergedTickets,
+  mergedContacts,
 ];

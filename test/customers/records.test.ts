@@ -93,6 +93,8 @@ t.test('a contact is read as it was written', async (t) => {
     ...bare,
     name: 'Anna',
     email: 'anna@example.com',
+    emails: ['anna@example.com', 'anna@work.example'],
+    mergedInto: 'second',
     phone: '+4917012345678',
     company: 'Shop',
     tags: ['vip'],

@@ -106,6 +106,7 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'inboundAddress.set': () => ({ addresses: [] }),
   'conversation.status': () => ({ status: 'pending' }),
   'conversation.snooze': () => ({ until: '2027-06-01T09:00:00.000Z' }),
+  'contact.merge': () => ({ into: '019aa000-0000-7000-8000-000000000001' }),
   'conversation.merge': () => ({ into: '019aa000-0000-7000-8000-000000000001' }),
   'conversation.unmerge': () => ({}),
   'conversation.split': () => ({}),
