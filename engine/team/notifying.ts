@@ -111,7 +111,9 @@ export const noticeMessage = command('notice.message', (ctx, { subjectId }: Dead
     body: textOf(conversation),
     ...(conversation.lastCustomerMessageAt === null ? {} : { at: conversation.lastCustomerMessageAt }),
   };
-  const own = [...theRoster(ctx).agents.values()].filter((agent) => isNotified(agent, conversation)).map(({ id }) => id);
+  const own = [...theRoster(ctx).agents.values()]
+    .filter((agent) => isNotified(agent, conversation))
+    .map(({ id }) => id);
   notify(ctx, conversation, own, { ...news, reason: 'own_messages' });
   if (conversation.assignedAgentId !== null) return;
   const others = reachingIds(ctx, conversation).filter((agentId) => !own.includes(agentId));

@@ -173,7 +173,8 @@ function sideAnsweredBy(ctx: Context, { mail, match }: Threaded): SideMessage | 
   const conversation = message?.mail?.side && ctx.state(conversationKind, message.conversationId);
   if (message === undefined || conversation === undefined) return undefined;
   const customerAddress = findMailThread(ctx.db, conversation.id)?.customerAddress;
-  const isCustomers = customerAddress !== undefined && addressesOfPerson(ctx, mail.from.address).includes(customerAddress);
+  const isCustomers =
+    customerAddress !== undefined && addressesOfPerson(ctx, mail.from.address).includes(customerAddress);
   return isCustomers ? undefined : { conversation, messageId: message.id };
 }
 

@@ -3,6 +3,7 @@
 // different customers, the merged one's is copied from then on.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import { findMessage } from '../../store/conversations/messages.ts';
 import {
   countMovable,
   findMerge,
@@ -12,7 +13,6 @@ import {
   movableMessages,
   moveNote,
 } from '../../store/conversations/moves.ts';
-import { findMessage } from '../../store/conversations/messages.ts';
 import { findNote, notesOf } from '../../store/conversations/notes.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
 import { draftsIn } from '../../store/mail/drafts.ts';
@@ -224,9 +224,9 @@ function newCopies(ctx: Context, source: ConversationRecord, target: Conversatio
   const customer = findMailThread(ctx.db, source.id)?.customerAddress;
   const known = [findMailThread(ctx.db, target.id)?.customerAddress, ...target.copiedTo];
   const isSamePerson = source.contactId !== null && source.contactId === target.contactId;
-  const added = [...new Set([...(customer === undefined || isSamePerson ? [] : [customer]), ...source.copiedTo])].filter(
-    (address) => !known.includes(address),
-  );
+  const added = [
+    ...new Set([...(customer === undefined || isSamePerson ? [] : [customer]), ...source.copiedTo]),
+  ].filter((address) => !known.includes(address));
   if (target.copiedTo.length + added.length > maxCopies)
     refuse('semantic_error', {
       message: `Together, the answers would go to more than ${maxCopies} people. Remove some from either ticket first.`,

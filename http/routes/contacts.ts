@@ -234,6 +234,7 @@ export const contactRoutes = [
     body: undefined,
     reply: { status: 200, schema: Type.Object({ contact: Contact }) },
     refusals: ['conflict'],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(unmergeContact, { workspaceId, caller, params }),
+    run: ({ workspaceId, caller, params }, { engine }) =>
+      engine.execute(unmergeContact, { workspaceId, caller, params }),
   }),
 ];

@@ -46,7 +46,8 @@ export function findMerge(db: Database, fromId: string): TicketMove | undefined 
 /** Whether `ticket` was begun by splitting a message off `from`. */
 export function isSplitFrom(db: Database, ticketId: string, fromId: string): boolean {
   return (
-    db.get(`SELECT 1 FROM ticketMove WHERE fromId = ? AND toId = ? AND kind = 'split'`, [fromId, ticketId]) !== undefined
+    db.get(`SELECT 1 FROM ticketMove WHERE fromId = ? AND toId = ? AND kind = 'split'`, [fromId, ticketId]) !==
+    undefined
   );
 }
 

@@ -57,7 +57,9 @@ export function presentContact(db: Database, contact: ContactRecord): ContactRec
 /** Newest first. */
 export function contactPage(db: Database, page: { limit: number; offset: number }): ContactRecord[] {
   return db
-    .all<Row>('SELECT * FROM contact WHERE mergedInto IS NULL ORDER BY number DESC LIMIT @limit OFFSET @offset', { ...page })
+    .all<Row>('SELECT * FROM contact WHERE mergedInto IS NULL ORDER BY number DESC LIMIT @limit OFFSET @offset', {
+      ...page,
+    })
     .map(fromRow);
 }
 

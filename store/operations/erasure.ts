@@ -2,6 +2,7 @@
 // messages, events and completions, so that figures stay right and sequences have no gaps. A new table with customer
 // data is added here.
 
+import { soughtFields } from '../customers/contacts.ts';
 import type { Database } from '../database.ts';
 
 export interface Erased {
@@ -16,20 +17,28 @@ const erasedText = '[erased]';
 /** The audience of an emptied event: no one. */
 const noAudience = `json_object('kind', 'conversation', 'channel', 'chat', 'departmentIds', json_array(), 'agentIds', json_array(), 'visitorId', NULL)`;
 
-/** Collects the contact's visitors, the conversations of both, and the addresses that identify the rest. */
+/**
+ * Collects the contact and those merged into it, their visitors, the conversations of both, messages of these and those
+ * that tickets of other customers have since a merge, and the addresses that identify the rest.
+ */
 const gather: readonly string[] = [
-  'CREATE TEMP TABLE erasedVisitor AS SELECT id FROM visitor WHERE contactId = @contactId',
-  `CREATE TEMP TABLE erasedConversation AS SELECT id FROM conversation WHERE contactId = @contactId OR visitorId IN (SELECT id FROM erasedVisitor)`,
-  `CREATE TEMP TABLE erasedAddress AS SELECT lower(email) AS address FROM contact WHERE id = @contactId AND email IS NOT NULL
+  `CREATE TEMP TABLE erasedContact AS WITH RECURSIVE same (id) AS (SELECT @contactId UNION SELECT contact.id FROM contact JOIN same ON contact.mergedInto = same.id) SELECT id FROM same`,
+  'CREATE TEMP TABLE erasedVisitor AS SELECT id FROM visitor WHERE contactId IN (SELECT id FROM erasedContact)',
+  `CREATE TEMP TABLE erasedConversation AS SELECT id FROM conversation WHERE contactId IN (SELECT id FROM erasedContact) OR visitorId IN (SELECT id FROM erasedVisitor)`,
+  `CREATE TEMP TABLE erasedMessage AS SELECT id, conversationId FROM message WHERE conversationId IN (SELECT id FROM erasedConversation)
+   UNION SELECT message.id, conversationId FROM ticketMove JOIN messageMove ON moveId = ticketMove.id JOIN message ON message.id = messageId WHERE kind = 'merge' AND fromId IN (SELECT id FROM erasedConversation)
+   UNION SELECT id, conversationId FROM message WHERE senderType = 'visitor' AND senderId IN (SELECT id FROM erasedVisitor)`,
+  `CREATE TEMP TABLE erasedAddress AS SELECT lower(value) AS address FROM contact, json_each(emails) WHERE contact.id IN (SELECT id FROM erasedContact)
+   UNION SELECT lower(email) FROM contact WHERE id IN (SELECT id FROM erasedContact) AND email IS NOT NULL
    UNION SELECT lower(email) FROM visitor WHERE id IN (SELECT id FROM erasedVisitor) AND email IS NOT NULL
-   UNION SELECT phone FROM contact WHERE id = @contactId AND phone IS NOT NULL
+   UNION SELECT phone FROM contact WHERE id IN (SELECT id FROM erasedContact) AND phone IS NOT NULL
    UNION SELECT phoneE164 FROM visitor WHERE id IN (SELECT id FROM erasedVisitor) AND phoneE164 IS NOT NULL`,
-  `CREATE TEMP TABLE erasedSubject AS SELECT id FROM erasedConversation UNION SELECT id FROM erasedVisitor UNION SELECT @contactId
-   UNION SELECT id FROM message WHERE conversationId IN (SELECT id FROM erasedConversation)`,
-  `INSERT INTO erasedSubject SELECT webhookDelivery.id FROM webhookDelivery WHERE EXISTS (SELECT 1 FROM erasedSubject WHERE instr(body, erasedSubject.id) > 0)
+  `CREATE TEMP TABLE erasedSubject AS SELECT id FROM erasedConversation UNION SELECT id FROM erasedVisitor UNION SELECT id FROM erasedContact
+   UNION SELECT id FROM erasedMessage`,
+  `INSERT INTO erasedSubject SELECT webhookDelivery.id FROM webhookDelivery WHERE EXISTS (SELECT 1 FROM erasedSubject WHERE instr(body, erasedSubject.id) > 0) OR EXISTS (SELECT 1 FROM erasedAddress WHERE instr(lower(body), address) > 0)
    UNION SELECT id FROM verification WHERE lower(destination) IN (SELECT address FROM erasedAddress)`,
   `CREATE TEMP TABLE erasedUpload AS SELECT id FROM upload WHERE visitorId IN (SELECT id FROM erasedVisitor)
-     OR EXISTS (SELECT 1 FROM message, json_each(message.attachments) WHERE conversationId IN (SELECT id FROM erasedConversation) AND instr(json_extract(value, '$.url'), upload.key) > 0)`,
+     OR EXISTS (SELECT 1 FROM message, json_each(message.attachments) WHERE message.id IN (SELECT id FROM erasedMessage) AND instr(json_extract(value, '$.url'), upload.key) > 0)`,
 ];
 
 /** Outgoing items to the contact or about it. */
@@ -39,14 +48,18 @@ const outgoing = `subjectId IN (SELECT id FROM erasedSubject) OR lower(target) I
 const erase: readonly string[] = [
   // A browser used by another person since belongs to that person; its earlier details are erased.
   `UPDATE event SET audience = ${noAudience}, data = '{}' WHERE conversationId IN (SELECT id FROM erasedConversation) OR json_extract(data, '$.visitor.id') IN (SELECT id FROM erasedVisitor)
-     OR json_extract(data, '$.completion.visitorId') IN (SELECT id FROM erasedVisitor) OR json_extract(data, '$.visitor.contactId') = @contactId`,
+     OR json_extract(data, '$.completion.visitorId') IN (SELECT id FROM erasedVisitor) OR json_extract(data, '$.visitor.contactId') IN (SELECT id FROM erasedContact)
+     OR json_extract(data, '$.message.id') IN (SELECT id FROM erasedMessage) OR json_extract(data, '$.conversation.id') IN (SELECT conversationId FROM erasedMessage)
+     OR EXISTS (SELECT 1 FROM erasedAddress WHERE instr(lower(data), address) > 0)`,
   // System lines may contain the contact's name.
-  `UPDATE message SET body = '${erasedText}', bodyHtml = NULL, threading = NULL, mail = NULL, attachments = '[]', deliveryStatus = iif(deliveryStatus = 'queued', 'failed', deliveryStatus) WHERE conversationId IN (SELECT id FROM erasedConversation)`,
+  `UPDATE message SET body = '${erasedText}', bodyHtml = NULL, threading = NULL, mail = NULL, attachments = '[]', deliveryStatus = iif(deliveryStatus = 'queued', 'failed', deliveryStatus) WHERE id IN (SELECT id FROM erasedMessage)`,
+  // Messages to others may name the contact as a recipient.
+  `UPDATE message SET mail = NULL WHERE mail IS NOT NULL AND EXISTS (SELECT 1 FROM json_tree(mail) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`,
   // Keeps the Message-ID, so that a second delivery of the same mail is recognised.
   `UPDATE mail SET fromAddress = '', fromName = NULL, replyTo = NULL, toAddresses = '[]', subject = '', text = NULL, html = NULL, authentication = NULL
-   WHERE conversationId IN (SELECT id FROM erasedConversation) OR lower(fromAddress) IN (SELECT address FROM erasedAddress) OR lower(replyTo) IN (SELECT address FROM erasedAddress)
+   WHERE conversationId IN (SELECT id FROM erasedConversation) OR messageId IN (SELECT id FROM erasedMessage) OR lower(fromAddress) IN (SELECT address FROM erasedAddress) OR lower(replyTo) IN (SELECT address FROM erasedAddress)
      OR EXISTS (SELECT 1 FROM json_each(toAddresses) WHERE lower(value) IN (SELECT address FROM erasedAddress))`,
-  `DELETE FROM draft WHERE conversationId IN (SELECT id FROM erasedConversation)
+  `DELETE FROM draft WHERE id IN (SELECT value FROM ticketMove, json_each(detail, '$.draftIds') WHERE fromId IN (SELECT id FROM erasedConversation)) OR conversationId IN (SELECT id FROM erasedConversation)
      OR EXISTS (SELECT 1 FROM json_tree(mail) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`,
   // Texts that were rewritten name no conversation, and are kept for days only.
   'DELETE FROM aiRequest WHERE conversationId IS NULL OR conversationId IN (SELECT id FROM erasedConversation)',
@@ -60,12 +73,19 @@ const erase: readonly string[] = [
   `DELETE FROM deadline WHERE kind = 'upload.expire' AND subjectId IN (SELECT id FROM upload WHERE id IN (SELECT id FROM erasedUpload))`,
   'DELETE FROM upload WHERE id IN (SELECT id FROM erasedUpload)',
   'UPDATE storageUse SET bytes = coalesce((SELECT sum(size) FROM upload WHERE upload.kind = storageUse.kind), 0)',
-  `UPDATE note SET body = '${erasedText}' WHERE conversationId IN (SELECT id FROM erasedConversation)`,
+  `UPDATE note SET body = '${erasedText}' WHERE conversationId IN (SELECT id FROM erasedConversation)
+     OR id IN (SELECT value FROM ticketMove, json_each(detail, '$.noteIds') WHERE fromId IN (SELECT id FROM erasedConversation))`,
+  `UPDATE ticketMove SET detail = json_set(detail, '$.copiedTo', json('[]'), '$.participants', json('[]'))
+   WHERE EXISTS (SELECT 1 FROM json_tree(detail) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`,
   `UPDATE voicemail SET fromE164 = NULL, recordingUrl = NULL, transcript = NULL WHERE conversationId IN (SELECT id FROM erasedConversation)`,
   `UPDATE callEvent SET detail = json_remove(detail, '$.fromE164') WHERE conversationId IN (SELECT id FROM erasedConversation)`,
   `UPDATE call SET fromE164 = NULL, recordingUrl = NULL WHERE conversationId IN (SELECT id FROM erasedConversation)`,
   `UPDATE conversation SET subject = NULL, preview = NULL, ratingComment = NULL, tags = '[]', copiedTo = '[]', contactId = NULL, mailPreview = NULL,
      handshake = iif(handshake IS NULL, NULL, json_set(handshake, '$.note', NULL)) WHERE id IN (SELECT id FROM erasedConversation)`,
+  `UPDATE conversation SET copiedTo = (SELECT json_group_array(value) FROM json_each(copiedTo) WHERE lower(value) NOT IN (SELECT address FROM erasedAddress))
+   WHERE EXISTS (SELECT 1 FROM json_each(copiedTo) WHERE lower(value) IN (SELECT address FROM erasedAddress))`,
+  `UPDATE conversation SET preview = '${erasedText}' WHERE preview IS NOT NULL AND id IN (SELECT conversationId FROM erasedMessage)
+     AND lastMessageAt IN (SELECT createdAt FROM message WHERE message.conversationId = conversation.id AND message.id IN (SELECT id FROM erasedMessage))`,
   `UPDATE visitor SET email = NULL, name = NULL, phoneE164 = NULL, ip = NULL, network = NULL, country = NULL, userAgent = NULL, geo = NULL, wcEnrichment = NULL, contactId = NULL, currentPageUrl = NULL
    WHERE id IN (SELECT id FROM erasedVisitor)`,
   'DELETE FROM visitorProof WHERE visitorId IN (SELECT id FROM erasedVisitor)',
@@ -74,34 +94,36 @@ const erase: readonly string[] = [
    WHERE ${outgoing}`,
   // The first of those still queued for the same target.
   `UPDATE outbox SET isFirst = 1 WHERE state = 'queued' AND rowid IN (SELECT min(rowid) FROM outbox WHERE state = 'queued' GROUP BY target)`,
-  `UPDATE audit SET before = NULL, after = NULL, context = NULL WHERE targetId IN (SELECT id FROM erasedSubject)`,
-  'DELETE FROM contact WHERE id = @contactId',
+  `UPDATE audit SET before = NULL, after = NULL, context = NULL WHERE targetId IN (SELECT id FROM erasedSubject)
+     OR EXISTS (SELECT 1 FROM erasedAddress WHERE instr(lower(coalesce(before, '') || coalesce(after, '')), address) > 0)`,
+  'DELETE FROM contactMerge WHERE fromId IN (SELECT id FROM erasedContact) OR toId IN (SELECT id FROM erasedContact)',
+  'UPDATE contact SET mergedInto = NULL WHERE id IN (SELECT id FROM erasedContact)',
+  'DELETE FROM contact WHERE id IN (SELECT id FROM erasedContact)',
   // Rebuilt, because removed entries could still be read in the file.
   `INSERT INTO contactPart (contactPart) VALUES ('delete-all')`,
   `INSERT INTO contactStart (contactStart) VALUES ('delete-all')`,
-  'INSERT INTO contactPart (rowid, text) SELECT number, textOfContact(name, email, phone, company) FROM contact ORDER BY number',
-  'INSERT INTO contactStart (rowid, text) SELECT number, wordsOfContact(name, email, phone, company) FROM contact ORDER BY number',
+  `INSERT INTO contactPart (rowid, text) SELECT number, textOfContact(${soughtFields}) FROM contact ORDER BY number`,
+  `INSERT INTO contactStart (rowid, text) SELECT number, wordsOfContact(${soughtFields}) FROM contact ORDER BY number`,
 ];
 
 /** Contacts with this id, email or number. */
 export function contactsNamed(db: Database, name: string): { id: string; name: string | null; email: string | null }[] {
-  return db.all('SELECT id, name, email FROM contact WHERE id = ? OR email = ? OR phone = ? ORDER BY createdAt, id', [
-    name,
-    name,
-    name,
-  ]);
+  return db.all(
+    `SELECT id, name, email FROM contact WHERE mergedInto IS NULL
+       AND (id = @name OR email = @name OR phone = @name OR id IN (SELECT contactId FROM contactEmail WHERE address = @name)) ORDER BY createdAt, id`,
+    { name },
+  );
 }
 
 /** Keys of the contact's uploads, and addresses of attachments in its conversations, each ending in a key. */
 export function uploadsOf(db: Database, contactId: string): string[] {
-  return db
-    .all<{ url: string }>(
-      `SELECT json_extract(value, '$.url') AS url FROM message, json_each(message.attachments)
-       WHERE conversationId IN (SELECT id FROM conversation WHERE contactId = @contactId OR visitorId IN (SELECT id FROM visitor WHERE contactId = @contactId))
-       UNION SELECT key FROM upload WHERE visitorId IN (SELECT id FROM visitor WHERE contactId = @contactId)`,
-      { contactId },
-    )
-    .map(({ url }) => url);
+  gatherWhat(db, contactId);
+  const urls = db.all<{ url: string }>(
+    `SELECT json_extract(value, '$.url') AS url FROM message, json_each(message.attachments) WHERE message.id IN (SELECT id FROM erasedMessage)
+     UNION SELECT key FROM upload WHERE visitorId IN (SELECT id FROM erasedVisitor)`,
+  );
+  dropGathered(db);
+  return urls.map(({ url }) => url);
 }
 
 /**
@@ -111,7 +133,7 @@ export function sentTo(db: Database, contactId: string): { ids: string[]; addres
   gatherWhat(db, contactId);
   const ids = db.all<{ id: string }>(
     `SELECT id FROM outbox WHERE ${outgoing}
-     UNION SELECT substr(mailId, 1, instr(mailId, '@') - 1) FROM mail WHERE direction = 'out' AND conversationId IN (SELECT id FROM erasedConversation)`,
+     UNION SELECT substr(mailId, 1, instr(mailId, '@') - 1) FROM mail WHERE direction = 'out' AND (conversationId IN (SELECT id FROM erasedConversation) OR messageId IN (SELECT id FROM erasedMessage))`,
   );
   const addresses = db.all<{ address: string }>('SELECT address FROM erasedAddress');
   dropGathered(db);
@@ -132,8 +154,10 @@ function gatherWhat(db: Database, contactId: string): void {
 }
 
 function dropGathered(db: Database): void {
-  for (const table of ['erasedVisitor', 'erasedConversation', 'erasedAddress', 'erasedSubject', 'erasedUpload'])
-    db.run(`DROP TABLE ${table}`);
+  for (const sql of gather) {
+    const [, table] = /^CREATE TEMP TABLE (\w+)/.exec(sql) ?? [];
+    if (table !== undefined) db.run(`DROP TABLE ${table}`);
+  }
 }
 
 /** Runs in the caller's transaction. */
@@ -141,11 +165,11 @@ export function eraseContact(db: Database, contact: { contactId: string; at: str
   gatherWhat(db, contact.contactId);
   const count = (table: string): number =>
     db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
-  const messages =
-    db.get<{ count: number }>(
-      'SELECT count(*) AS count FROM message WHERE conversationId IN (SELECT id FROM erasedConversation)',
-    )?.count ?? 0;
-  const erased = { visitors: count('erasedVisitor'), conversations: count('erasedConversation'), messages };
+  const erased = {
+    visitors: count('erasedVisitor'),
+    conversations: count('erasedConversation'),
+    messages: count('erasedMessage'),
+  };
   for (const sql of erase)
     db.run(
       sql,

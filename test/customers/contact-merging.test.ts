@@ -60,7 +60,9 @@ t.test('merging contacts', async (t) => {
       customFields: { a: 1, b: 3 },
       mergedInto: null,
     });
-    t.match(await socket.next('visitor.updated'), { data: { visitor: { id: one.visitorId, contactId: other.contactId } } });
+    t.match(await socket.next('visitor.updated'), {
+      data: { visitor: { id: one.visitorId, contactId: other.contactId } },
+    });
     t.match(await socket.next('conversation.updated'), { data: { conversation: { contactId: other.contactId } } });
     t.match(await read(other.contactId), { stats: { total: 2, tickets: 2 } });
     t.match(await read(one.contactId), { contact: { name: 'Kim', mergedInto: other.contactId }, stats: { total: 0 } });

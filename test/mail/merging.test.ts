@@ -1,6 +1,9 @@
 // Two tickets become one, and one message becomes a ticket.
 
 import t, { type Test } from 'tap';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { eraseContact } from '../../store/operations/erasure.ts';
 import { workspaceFaults } from '../../store/operations/integrity.ts';
 import { startService } from '../support/service.ts';
 
@@ -92,7 +95,9 @@ t.test('merging and splitting', async (t) => {
       before.map((one) => ({ ...one, conversationId: second.id })),
       'with the same ids, times and files',
     );
-    t.match((await service.get(`/conversations/${second.id}/notes`, owner.token)).body.notes, [{ body: 'Asked twice' }]);
+    t.match((await service.get(`/conversations/${second.id}/notes`, owner.token)).body.notes, [
+      { body: 'Asked twice' },
+    ]);
     t.match(await record(first.id), { status: 'closed', mergedInto: second.id, preview: null, waitingSince: null });
     t.same(await bodies(first.id), []);
     t.match((await lines(first.id)).at(-1), `Ann merged this into ticket #${second.number}.`);
@@ -125,7 +130,10 @@ t.test('merging and splitting', async (t) => {
     t.match(await service.post(`${path}/assign-to-agent`, offer, owner.token), refusal);
     t.match(await service.post(`${path}/assign-to-department`, { departmentId: null }, ann.token), refusal);
     t.match(await service.post(`${path}/take`, {}, ann.token), { status: 409 });
-    t.match(await service.post(`${path}/snooze`, { until: new Date(service.clock.now() + dayMs).toISOString() }, ann.token), { status: 409 });
+    t.match(
+      await service.post(`${path}/snooze`, { until: new Date(service.clock.now() + dayMs).toISOString() }, ann.token),
+      { status: 409 },
+    );
   });
 
   t.test('answers to its mails arrive in the target: by reference, by subject, of either customer', async (t) => {
@@ -134,7 +142,7 @@ t.test('merging and splitting', async (t) => {
     await service.settled();
     const sent = service.newestMail(first.customer);
     await merge(first.id, second.id);
-    t.match(await record(second.id), { copiedTo: [first.customer] }, "the other customer receives copies");
+    t.match(await record(second.id), { copiedTo: [first.customer] }, 'the other customer receives copies');
     const answer = (mail: object) => service.deliver(mailbox, { from: `Cleo <${first.customer}>`, ...mail });
     await answer({ messageId: '<a1@customer.example>', headers: { 'In-Reply-To': first.mailId }, text: 'By its own' });
     await answer({
@@ -319,14 +327,21 @@ t.test('merging and splitting', async (t) => {
     const field = { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { into: [String] } } } };
     t.match(await merge(first.id, first.id), field);
     t.match(await merge(first.id, stranger.siteId), field);
-    t.match(await merge(first.id, second.id, { expectedVersion: 99 }), { status: 409, body: { error: 'stale_version' } });
+    t.match(await merge(first.id, second.id, { expectedVersion: 99 }), {
+      status: 409,
+      body: { error: 'stale_version' },
+    });
     t.match(await merge(first.id, second.id, { intoExpectedVersion: 99 }), { body: { error: 'stale_version' } });
     t.match(await merge(first.id, second.id, {}, chatter.token), { status: 403 });
     t.match(await merge(first.id, second.id, {}, stranger.token), { status: 404 });
     const { body: department } = await service.post('/departments', { name: 'Legal' }, owner.token);
     const path = `/conversations/${second.id}/assign-to-department`;
     await service.post(path, { departmentId: department.id }, owner.token);
-    t.match(await merge(first.id, second.id), { status: 403, body: { error: 'forbidden' } }, 'a department beyond reach');
+    t.match(
+      await merge(first.id, second.id),
+      { status: 403, body: { error: 'forbidden' } },
+      'a department beyond reach',
+    );
     t.equal((await merge(first.id, second.id, {}, owner.token)).status, 200);
     t.match(await unmerge(first.id), { status: 403 });
     t.match(await unmerge(first.id, owner.token, { expectedVersion: 1 }), { body: { error: 'stale_version' } });
@@ -338,6 +353,36 @@ t.test('merging and splitting', async (t) => {
     const key = await service.post('/api-keys', { name: 'k', scopes: ['conversations:read'] }, owner.token);
     t.match(await merge(third.id, second.id, {}, key.body.key), { status: 403, body: { error: 'insufficient_scope' } });
   });
+
+  t.test(
+    "[erasure] a merged ticket's messages are erased with its customer, in another customer's ticket",
+    async (t) => {
+      const [first, second] = [await mailed({ text: 'Heliotrope' }), await mailed()];
+      await service.post(`/conversations/${first.id}/notes`, { body: 'Likes heliotrope' }, ann.token);
+      await merge(first.id, second.id);
+      await send(second.id, 'To both');
+      await service.settled();
+      const { contactId } = await record(first.id);
+      const erase = command(
+        'test.erase',
+        (ctx, _: object): void => void eraseContact(ctx.db, { contactId, at: ctx.at }),
+      );
+      const of = { workspaceId: owner.workspaceId, caller: systemCaller, params: {} };
+      await service.running.services.engine.execute(erase, of);
+      t.same(await bodies(second.id), ['[erased]', second.text, 'To both']);
+      t.match((await service.get(`/conversations/${second.id}/notes`, owner.token)).body.notes, [{ body: '[erased]' }]);
+      const [{ db } = {}] = [...service.running.services.engine.openWorkspaces()].filter(
+        ({ workspaceId }) => workspaceId === owner.workspaceId,
+      );
+      const tables =
+        db?.all<{ name: string }>(
+          `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'`,
+        ) ?? [];
+      for (const { name } of tables)
+        for (const row of db?.all(`SELECT * FROM "${name}"`) ?? [])
+          t.notMatch(JSON.stringify(row).toLowerCase(), new RegExp(`heliotrope|${first.customer}`), name);
+    },
+  );
 
   t.test('[split] a message is a ticket of its sender, with its mail', async (t) => {
     const first = await mailed();

@@ -143,7 +143,8 @@ function someTime(random: Random): number {
 
 export const reported = (conversation: ConversationRecord): ReportedConversation => ({
   ...conversation,
-  isMerged: false, isCallOver: false,
+  isMerged: false,
+  isCallOver: false,
 });
 
 /** Some conversations, each changed a few times, as rows and as records. */
