@@ -383,7 +383,7 @@ export const Contact = Type.Object({
   ...ContactRecord.properties,
   ...behindEach(
     'visitors:read',
-    Type.Pick(ContactRecord, ['name', 'email', 'phone', 'company', 'customFields', 'note']).properties,
+    Type.Pick(ContactRecord, ['name', 'email', 'emails', 'phone', 'company', 'customFields', 'note']).properties,
   ),
 });
 

@@ -347,7 +347,7 @@ t.test('lists of conversations', async (t) => {
     const [row] = (await service.get('/conversations/queue', owner.token)).body.conversations;
     t.strictSame(
       Object.keys(row).sort(),
-      'agentsReadUpTo assignedAgentId assistant channel closedAt contactId copiedTo createdAt departmentId firstResponseAt handshake id lastCustomerMessageAt lastMessageAt lastSenderId lastSenderType preview rating ratingComment siteId snoozedUntil solvedAt status subject tags ticketNumber unreachable updatedAt version visitorId waitingSince'.split(
+      'agentsReadUpTo assignedAgentId assistant channel closedAt contactId copiedTo createdAt departmentId firstResponseAt followerIds handshake id lastCustomerMessageAt lastMessageAt lastSenderId lastSenderType mergedInto preview rating ratingComment siteId snoozedUntil solvedAt status subject tags ticketNumber unreachable updatedAt version visitorId waitingSince'.split(
         ' ',
       ),
     );

@@ -1,5 +1,6 @@
 // The form for a contact. It sends only changed fields, so that two people who change different fields do not overwrite
-// each other. Email and phone cannot be changed: they match messages to the contact.
+// each other. The first address and the phone cannot be changed: they match messages to the contact. Further addresses
+// can.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -25,6 +26,8 @@ import {
 
 interface Draft {
   readonly name: string;
+  /** Beside the first address, one per line. */
+  readonly otherEmails: string;
   readonly company: string;
   readonly note: string;
   readonly tags: readonly string[];
@@ -37,14 +40,30 @@ const kinds: readonly { readonly value: FieldKind; readonly label: string }[] = 
   { value: 'yesNo', label: 'Yes or no' },
 ];
 
-function draftOf({ name, company, note, tags, customFields }: Contact): Draft {
-  return { name: name ?? '', company: company ?? '', note: note ?? '', tags, rows: rowsOf(customFields) };
+function draftOf({ name, emails, company, note, tags, customFields }: Contact): Draft {
+  return {
+    name: name ?? '',
+    otherEmails: emails.slice(1).join('\n'),
+    company: company ?? '',
+    note: note ?? '',
+    tags,
+    rows: rowsOf(customFields),
+  };
+}
+
+function emailsOf({ email }: Contact, otherEmails: string): string[] {
+  const others = otherEmails.split(/[\s,;]+/).filter((address) => address !== '');
+  return email === null ? others : [email, ...others];
 }
 
 /** A draft's changes, in the API's form. */
-export function changesOf(contact: Contact, { name, company, note, tags, rows }: Draft): Record<string, unknown> {
+export function changesOf(
+  contact: Contact,
+  { name, otherEmails, company, note, tags, rows }: Draft,
+): Record<string, unknown> {
   const next = {
     name: name.trim(),
+    emails: emailsOf(contact, otherEmails),
     company: company.trim() === '' ? null : company.trim(),
     note: note.trim() === '' ? null : note,
     tags,
@@ -52,6 +71,7 @@ export function changesOf(contact: Contact, { name, company, note, tags, rows }:
   };
   const before = {
     name: contact.name ?? '',
+    emails: contact.emails,
     company: contact.company,
     note: contact.note,
     tags: contact.tags,
@@ -74,11 +94,12 @@ interface Typed {
 
 /** Merges a draft into the contact's present record: where the draft changed nothing, the changes of others apply. */
 function draftOver(contact: Contact, { over, draft }: Typed): Draft {
-  const { customFields, ...fields } = changesOf(over, draft);
+  const { customFields, emails, ...fields } = changesOf(over, draft);
   const kept = Object.keys(fields).map((name) => [name, draft[name as keyof Draft]]);
   return {
     ...draftOf(contact),
     ...Object.fromEntries(kept),
+    ...(emails === undefined ? {} : { otherEmails: draft.otherEmails }),
     ...(customFields === undefined ? {} : { rows: draft.rows }),
   };
 }
@@ -202,6 +223,15 @@ export function ContactForm(props: FieldsProps): JSX.Element {
         </div>
       </dl>
       <p class="soft contact-hint">These cannot be changed: they match messages to the contact.</p>
+      <TextArea
+        label="Other email addresses"
+        rows={2}
+        maxLength={2600}
+        value={values.otherEmails}
+        onValue={(value) => form.set('otherEmails', value)}
+        error={form.errorOf('emails')}
+        hint="One per line. What they write from any of these addresses is theirs, too."
+      />
       <Tags label="Tags" tags={values.tags} onTags={(tags) => form.set('tags', tags)} error={form.errorOf('tags')} />
       <TextArea
         label="Note"

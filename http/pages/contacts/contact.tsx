@@ -1,7 +1,7 @@
 // One customer: the editable fields, how often they were in touch, and their conversations.
 
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api.ts';
 import { ApiError } from '../api-error.ts';
 import { useCommands } from '../commands.ts';
@@ -10,17 +10,22 @@ import { Avatar } from '../design/avatar.tsx';
 import { Button, ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { Icon } from '../design/icon.tsx';
+import { LazyDialog, type Load } from '../design/lazy.tsx';
 import { useResource } from '../design/resource.ts';
 import { Time } from '../design/time.tsx';
 import { onEvent } from '../live.ts';
 import { navigate } from '../location.ts';
 import { writeMail } from '../new-mail.ts';
+import { notify, notifyFailure } from '../notices.ts';
 import type { Contact, Conversation, HistoryItem } from '../records.ts';
 import { mayWriteFirst } from '../session.ts';
 import { amountOf, countOf, dayOf } from '../times.ts';
 import { setTitle } from '../title.ts';
 import { ContactFields } from './contact-fields.tsx';
 import { History } from './history.tsx';
+import type { MergeContactProps } from './merge-dialog.tsx';
+
+const mergeDialog: Load<MergeContactProps> = async () => (await import('./merge-dialog.tsx')).MergeContactDialog;
 
 export interface WholeContact {
   readonly contact: Contact;
@@ -34,6 +39,7 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
     [contactId],
   );
   const { value: whole, reload } = read;
+  const [isMerging, setMerging] = useState(false);
   const isMissing = read.failure instanceof ApiError && read.failure.status === 404;
   const name = whole === undefined ? 'Contact' : nameOfCustomer(whole.contact);
 
@@ -71,7 +77,7 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
               <div>
                 <h1>{name}</h1>
                 <p>
-                  {[whole.contact.email, whole.contact.phone, whole.contact.company]
+                  {[...whole.contact.emails, whole.contact.phone, whole.contact.company]
                     .filter((part) => part !== null && part !== name)
                     .join(' · ')}
                 </p>
@@ -79,12 +85,25 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
             </div>
           )}
         </div>
-        {whole?.contact.email != null && mayWriteFirst.value && (
-          <Button icon="edit" onClick={() => writeMail({ to: whole.contact.email ?? '' })}>
-            Write an email
-          </Button>
+        {whole !== undefined && whole.contact.mergedInto === null && (
+          <div class="row">
+            {whole.contact.email !== null && mayWriteFirst.value && (
+              <Button icon="edit" onClick={() => writeMail({ to: whole.contact.email ?? '' })}>
+                Write an email
+              </Button>
+            )}
+            <Button icon="people" onClick={() => setMerging(true)}>
+              Merge with another contact…
+            </Button>
+          </div>
         )}
       </header>
+      {whole !== undefined && isMerging && (
+        <LazyDialog load={mergeDialog} props={{ contact: whole.contact, onClose: () => setMerging(false) }} />
+      )}
+      {whole?.contact.mergedInto != null && (
+        <Merged contact={whole.contact} into={whole.contact.mergedInto} onUndone={reload} />
+      )}
       {isMissing && (
         <Empty icon="people" title="This contact does not exist">
           <p>The link may be wrong, or the contact was erased.</p>
@@ -115,9 +134,44 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
               )}
             </section>
           </div>
-          <ContactFields contact={whole.contact} onChanged={(contact) => read.set({ ...whole, contact })} />
+          {whole.contact.mergedInto === null && (
+            <ContactFields contact={whole.contact} onChanged={(contact) => read.set({ ...whole, contact })} />
+          )}
         </div>
       )}
+    </div>
+  );
+}
+
+function Merged({
+  contact,
+  into,
+  onUndone,
+}: {
+  readonly contact: Contact;
+  readonly into: string;
+  readonly onUndone: () => void;
+}): JSX.Element {
+  const [busy, setBusy] = useState(false);
+  const undo = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await call('POST', `/contacts/${contact.id}/unmerge`);
+      notify({ kind: 'done', text: 'The merge was undone.' });
+      onUndone();
+    } catch (error) {
+      notifyFailure(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <div class="banner">
+      <p>
+        This contact was merged into <a href={`/contacts/${into}`}>another contact</a>, which has its conversations.
+      </p>
+      <Button small busy={busy} onClick={() => void undo()}>
+        Undo the merge
+      </Button>
     </div>
   );
 }

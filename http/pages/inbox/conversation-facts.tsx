@@ -11,7 +11,7 @@ import type { Conversation } from '../records.ts';
 import { actionDialog } from './panel/actions.tsx';
 
 export function ConversationFacts({ conversation }: { readonly conversation: Conversation }): JSX.Element {
-  const { assignedAgentId, departmentId, rating, subject, tags, ticketNumber } = conversation;
+  const { assignedAgentId, departmentId, followerIds, mergedInto, rating, subject, tags, ticketNumber } = conversation;
   const [isTagging, setTagging] = useState(false);
   return (
     <div class="inbox-about">
@@ -26,6 +26,16 @@ export function ConversationFacts({ conversation }: { readonly conversation: Con
           <Icon name="person" size={14} />{' '}
           {assignedAgentId === null ? 'Unassigned' : `Assigned to ${agentName(assignedAgentId)}`}
         </span>
+        {mergedInto !== null && (
+          <span>
+            Merged into <a href={`/inbox/all/${mergedInto}`}>another ticket</a>
+          </span>
+        )}
+        {followerIds.length > 0 && (
+          <span title={followerIds.map(agentName).join(', ')}>
+            <Icon name="bell" size={14} /> Followed by {followerNames(followerIds)}
+          </span>
+        )}
         {departmentId !== null && (
           <span>
             <Icon name="people" size={14} /> {departmentName(departmentId)}
@@ -55,4 +65,11 @@ export function ConversationFacts({ conversation }: { readonly conversation: Con
       )}
     </div>
   );
+}
+
+/** Two names at most; the rest are counted. */
+function followerNames(agentIds: readonly string[]): string {
+  const [first = '', second] = agentIds.map(agentName);
+  if (second === undefined) return first;
+  return agentIds.length === 2 ? `${first} and ${second}` : `${first} and ${agentIds.length - 1} more`;
 }

@@ -53,8 +53,11 @@ async function begin(thread: Thread): Promise<void> {
   await readNewest(thread);
 }
 
-/** Reads the newest page and the notes. What was read before stays, unless there is a gap in between. */
-export async function readNewest(thread: Thread): Promise<void> {
+/**
+ * Reads the newest page and the notes. What was read before stays, unless there is a gap in between, or `isAnew`: messages
+ * came or went in its midst.
+ */
+export async function readNewest(thread: Thread, { isAnew = false }: { isAnew?: boolean } = {}): Promise<void> {
   const path = `/conversations/${encodeURIComponent(thread.conversationId)}`;
   const wasThere = thread.older.peek() !== 'unknown';
   const newestBefore = thread.messages.peek().at(-1)?.createdAt ?? '';
@@ -71,7 +74,7 @@ export async function readNewest(thread: Thread): Promise<void> {
     ]);
     batch(() => {
       const oldest = messages[0]?.createdAt ?? '';
-      const hasGap = wasThere && newestBefore < oldest && nextCursor !== null;
+      const hasGap = isAnew || (wasThere && newestBefore < oldest && nextCursor !== null);
       if (hasGap || thread.older.peek() === 'unknown') thread.older.value = nextCursor === null ? 'none' : 'more';
       thread.messages.value = mergeMessages(hasGap ? [] : thread.messages.peek(), messages);
       thread.notes.value = mergeNotes([], notes);
@@ -159,6 +162,11 @@ export function startThreads(): Stop {
     }),
     // The data of each event, by the AsyncAPI document.
     onEvent(['message.created'], ({ data }) => takeMessage((data as { message: Message }).message)),
+    // Sent for both tickets.
+    onEvent(['message.moved'], ({ conversationId }) => {
+      const thread = threads.get(conversationId ?? '');
+      if (thread !== undefined) void readNewest(thread, { isAnew: true });
+    }),
     onEvent(['message.updated'], ({ data }) => changeMessage((data as { message: Message }).message)),
     onEvent(['message.read'], ({ data }) => {
       const { read } = data as { read: Read };

@@ -2,9 +2,11 @@
 // messages.
 
 import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { Avatar } from '../design/avatar.tsx';
 import { Button } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
+import { LazyDialog, type Load } from '../design/lazy.tsx';
 import { Time } from '../design/time.tsx';
 import { isCutOff } from '../live.ts';
 import { agentName, agents } from '../people.ts';
@@ -19,6 +21,7 @@ import { ForgedMark, MailMarks, namesOf } from './mail-marks.tsx';
 import { FormattedMail, isFormatted, MessageText } from './message-text.tsx';
 import { NoteActions } from './note-dialogs.tsx';
 import { discard, retry } from './outgoing.ts';
+import type { SplitDialogProps } from './panel/merge-dialog.tsx';
 import type { Item, Outgoing } from './timeline.ts';
 
 export function TimelineItem({
@@ -91,6 +94,9 @@ function Said({
       {isTheirs && message.mail !== null && (
         <MailMarks message={message} mail={message.mail} conversation={conversation} />
       )}
+      {isTheirs && maySplit(conversation, message) && (
+        <SplitButton conversation={conversation} messageId={message.id} />
+      )}
       {!isTheirs && <Delivery message={message} isLast={isLast} />}
     </Bubble>
   );
@@ -101,6 +107,24 @@ function Text({ message }: { readonly message: Message }): JSX.Element {
     <FormattedMail html={message.bodyHtml} />
   ) : (
     <MessageText body={message.body} />
+  );
+}
+
+const splitDialog: Load<SplitDialogProps> = async () => (await import('./panel/merge-dialog.tsx')).SplitDialog;
+
+function maySplit({ channel, mergedInto, status }: Conversation, { mail }: Message): boolean {
+  return channel === 'ticket' && mergedInto === null && status !== 'spam' && mail?.side === undefined;
+}
+
+function SplitButton(props: { readonly conversation: Conversation; readonly messageId: string }): JSX.Element {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button small kind="quiet" class="inbox-split" onClick={() => setAsking(true)}>
+        Make this message a ticket
+      </Button>
+      {isAsking && <LazyDialog load={splitDialog} props={{ ...props, onClose: () => setAsking(false) }} />}
+    </>
   );
 }
 

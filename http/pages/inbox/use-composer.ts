@@ -11,6 +11,7 @@ import { send } from './outgoing.ts';
 import { tellTyping } from './typing.ts';
 
 export const maxChars = 10_000;
+const isMerged = 'This ticket was merged into another one, which has its messages. Write there.';
 const isClosed: Readonly<Partial<Record<Conversation['status'], string>>> = {
   solved: 'This conversation is solved. Reopen it to write to the customer.',
   closed: 'This conversation is closed. Reopen it to write to the customer.',
@@ -46,7 +47,7 @@ export interface ComposerState {
   submit(): void;
 }
 
-export function useComposer({ id: conversationId, channel, status }: Conversation): ComposerState {
+export function useComposer({ id: conversationId, channel, status, mergedInto }: Conversation): ComposerState {
   const draft = useRef(draftOf(conversationId)).current;
   const [text, setText] = useState(draft?.body ?? '');
   const [mode, setMode] = useState<Mode>(draft?.mode ?? (channel === 'call' ? 'note' : 'message'));
@@ -58,7 +59,7 @@ export function useComposer({ id: conversationId, channel, status }: Conversatio
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const isNote = mode === 'note';
-  const closed = isNote ? undefined : isClosed[status];
+  const closed = mergedInto !== null ? isMerged : isNote ? undefined : isClosed[status];
 
   // Before it is painted, so that whatever the writer sees survives a reload at that moment.
   useLayoutEffect(

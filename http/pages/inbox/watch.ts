@@ -23,6 +23,7 @@ function concerns(conversation: Conversation): boolean {
   return (
     conversation.assignedAgentId === null ||
     conversation.assignedAgentId === agent.id ||
+    conversation.followerIds.includes(agent.id) ||
     conversation.handshake?.toAgentId === agent.id
   );
 }
@@ -34,7 +35,10 @@ async function notifyMessage(message: Message): Promise<void> {
 
 async function notifyWaiting(conversation: Conversation, body: string): Promise<void> {
   if (isInUse.peek() || !concerns(conversation) || (await isInUseElsewhere())) return;
-  const reason = conversation.assignedAgentId === null ? 'queue' : 'own_messages';
+  const own = me.peek()?.agent.id ?? '';
+  const { assignedAgentId, followerIds } = conversation;
+  const reason = assignedAgentId === null && !followerIds.includes(own) ? 'queue' : 'own_messages';
+  const list = assignedAgentId === null ? 'unassigned' : assignedAgentId === own ? 'mine' : 'all';
   playMessage(reason);
   // A new customer's name may not be known yet.
   await customerRead(conversation);
@@ -43,7 +47,7 @@ async function notifyWaiting(conversation: Conversation, body: string): Promise<
     tag: conversation.id,
     title: customerName(conversation),
     body,
-    href: `/inbox/${conversation.assignedAgentId === null ? 'unassigned' : 'mine'}/${conversation.id}`,
+    href: `/inbox/${list}/${conversation.id}`,
   });
 }
 

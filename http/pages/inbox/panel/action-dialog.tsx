@@ -4,10 +4,21 @@ import type { JSX } from 'preact';
 import type { Conversation } from '../../records.ts';
 import { AssignDialog } from './assign-dialog.tsx';
 import { BlockDialog, TagsDialog, TranscriptDialog } from './dialogs.tsx';
+import { FollowersDialog } from './followers-dialog.tsx';
+import { MergeDialog, UnmergeDialog } from './merge-dialog.tsx';
 import { SnoozeDialog } from './snooze-dialog.tsx';
 
 export interface ActionDialogProps {
-  readonly asked: 'assign' | 'department' | 'tags' | 'transcript' | 'block' | 'snooze';
+  readonly asked:
+    | 'assign'
+    | 'department'
+    | 'tags'
+    | 'transcript'
+    | 'block'
+    | 'snooze'
+    | 'merge'
+    | 'unmerge'
+    | 'followers';
   readonly conversation: Conversation;
   readonly onClose: () => void;
 }
@@ -26,5 +37,11 @@ export function ActionDialog({ asked, ...props }: ActionDialogProps): JSX.Elemen
       return <BlockDialog {...props} />;
     case 'snooze':
       return <SnoozeDialog {...props} />;
+    case 'merge':
+      return <MergeDialog {...props} />;
+    case 'unmerge':
+      return <UnmergeDialog {...props} />;
+    case 'followers':
+      return <FollowersDialog {...props} />;
   }
 }

@@ -23,7 +23,7 @@ import { addressIn, shownListOf } from '../lists.ts';
 import { markUnread } from '../reading.ts';
 import { isSelecting } from '../selection.ts';
 import type { ActionDialogProps } from './action-dialog.tsx';
-import { changeStatus, downloadRecord, markSpam, unmarkSpam } from './changes.ts';
+import { changeStatus, downloadRecord, markSpam, setFollowing, unmarkSpam } from './changes.ts';
 import { canTake, mayGiveBack, mayMarkUnread, mayMove, type RequestedStatus, whatHappened } from './rules.ts';
 import { take } from './take.ts';
 
@@ -72,6 +72,7 @@ export function ConversationActions({
       conversation.version,
       conversation.status,
       conversation.lastCustomerMessageAt === null,
+      conversation.followerIds.includes(me.value?.agent.id ?? ''),
       isBlocked,
       back,
       me.value?.agent.role,
@@ -89,9 +90,11 @@ export function ConversationActions({
   const close = (): void => setAsked(undefined);
   return (
     <div class="side-actions">
-      <Button small icon="transfer" aria-label="Assign" title="Assign (A)" onClick={() => setAsked('assign')}>
-        <span class="side-label">Assign</span>
-      </Button>
+      {conversation.mergedInto === null && (
+        <Button small icon="transfer" aria-label="Assign" title="Assign (A)" onClick={() => setAsked('assign')}>
+          <span class="side-label">Assign</span>
+        </Button>
+      )}
       {free !== undefined && (
         <Button
           small
@@ -162,9 +165,11 @@ interface Doing {
 }
 
 function actionsOf(conversation: Conversation, on: Doing): Action[] {
+  if (conversation.mergedInto !== null) return mergedActions(on);
   return [
     ...assignmentActions(conversation, on),
     ...statusActions(conversation, on),
+    ...peopleActions(conversation, on),
     ...recordActions(conversation, on),
     ...removalActions(conversation, on),
   ].filter((action) => action !== false);
@@ -258,6 +263,35 @@ function statusActions(conversation: Conversation, on: Doing): (Action | false)[
       words: 'read later',
       run: () => void leaveUnread(conversation, on.back),
     },
+  ];
+}
+
+/** Another ticket has its messages, so everything else is done there. */
+function mergedActions(on: Doing): Action[] {
+  return [
+    { id: 'unmerge', title: 'Undo the merge', words: 'split separate tickets', run: () => on.ask('unmerge') },
+  ];
+}
+
+function peopleActions(conversation: Conversation, on: Doing): (Action | false)[] {
+  const { channel, followerIds, status } = conversation;
+  const isFollowing = followerIds.includes(me.value?.agent.id ?? '');
+  return [
+    {
+      id: 'follow',
+      title: isFollowing ? 'Unfollow' : 'Follow',
+      words: 'watch notify',
+      begins: true,
+      run: () => void setFollowing(conversation, !isFollowing),
+    },
+    { id: 'followers', title: 'Followers…', words: 'watch colleagues', run: () => on.ask('followers') },
+    channel === 'ticket' &&
+      status !== 'spam' && {
+        id: 'merge',
+        title: 'Merge into another ticket…',
+        words: 'join combine duplicate',
+        run: () => on.ask('merge'),
+      },
   ];
 }
 

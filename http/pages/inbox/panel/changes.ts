@@ -4,8 +4,9 @@
 import { signal } from '@preact/signals';
 import { call } from '../../api.ts';
 import { messageOf } from '../../api-error.ts';
-import { notify } from '../../notices.ts';
+import { notify, notifyFailure } from '../../notices.ts';
 import type { Conversation } from '../../records.ts';
+import { me } from '../../session.ts';
 import { act, loadConversation, peekConversation, remember } from '../conversations.ts';
 import { mergedTags, type RequestedStatus } from './rules.ts';
 
@@ -171,4 +172,24 @@ export async function downloadRecord({ id, ticketNumber }: Pick<Conversation, 'i
   link.download = `conversation-${ticketNumber ?? id}.json`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+export function unfollow(conversationId: string, agentId: string): Promise<unknown> {
+  return act(conversationId, `followers?agentId=${agentId}`, undefined, 'DELETE');
+}
+
+/** The reader follows it, or no longer. */
+export async function setFollowing({ id }: Pick<Conversation, 'id'>, isFollowing: boolean): Promise<void> {
+  const own = me.peek()?.agent.id;
+  if (own === undefined) return;
+  try {
+    await (isFollowing ? act(id, 'followers', {}) : unfollow(id, own));
+    notify({
+      kind: 'done',
+      text: isFollowing ? 'You follow this conversation.' : 'You no longer follow this conversation.',
+      action: { label: 'Undo', run: () => void setFollowing({ id }, !isFollowing) },
+    });
+  } catch (error) {
+    notifyFailure(error);
+  }
 }
