@@ -47,6 +47,16 @@ const rules: readonly Rule[] = [
           AND (status <> 'pending' OR NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'conversation.wake' AND subjectId = conversation.id))`,
   },
   {
+    rule: 'a merged ticket is closed, and another one has its messages',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE mergedInto IS NOT NULL
+          AND (status <> 'closed' OR EXISTS (SELECT 1 FROM message WHERE conversationId = conversation.id AND senderType <> 'system'))`,
+  },
+  {
+    rule: "a contact's email is the first of its addresses, and it is found by the others",
+    sql: `SELECT 'contact ' || id AS fault FROM contact WHERE email IS NOT json_extract(emails, '$[0]')
+          OR EXISTS (SELECT 1 FROM json_each(emails) WHERE key > 0 AND NOT EXISTS (SELECT 1 FROM contactEmail WHERE address = value AND contactId = contact.id))`,
+  },
+  {
     rule: 'versions count from 1',
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE version < 1
           UNION ALL SELECT 'site ' || id FROM site WHERE version < 1 UNION ALL SELECT 'savedReply ' || id FROM savedReply WHERE version < 1`,

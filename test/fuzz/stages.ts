@@ -191,6 +191,39 @@ const stages: Readonly<Record<string, Stage>> = {
     const { caller, params } = await mailedMessage(world, { html: `<p>x<img src="${world.siteUrl}/logo.png"></p>` });
     return { caller, params: { ...params, number: '1' } };
   },
+  'conversation.merge': async (world) => {
+    const [one, other] = [(await mailedMessage(world)).params, (await mailedMessage(world)).params];
+    return {
+      caller: 'admin',
+      params: { conversationId: one.conversationId },
+      body: { into: other.conversationId },
+    };
+  },
+  'conversation.unmerge': async (world) => {
+    const [one, other] = [(await mailedMessage(world)).params, (await mailedMessage(world)).params];
+    await world.asAdmin('POST', `/conversations/${one.conversationId}/merge`, { into: other.conversationId });
+    return { caller: 'admin', params: { conversationId: one.conversationId }, body: {} };
+  },
+  'conversation.split': async (world) => {
+    const { conversationId, messageId } = (await mailedMessage(world)).params;
+    await world.asAdmin('POST', `/conversations/${conversationId}/messages`, { body: 'It stays.' });
+    return { caller: 'admin', params: { conversationId, messageId }, body: {} };
+  },
+  'conversation.copiedTo': async (world) => ({
+    caller: 'admin',
+    params: { conversationId: ((await mailedMessage(world)).params).conversationId },
+    body: { copiedTo: ['dora@example.org'] },
+  }),
+  'contact.merge': async (world) => ({
+    caller: 'admin',
+    params: { contactId: await newContact(world) },
+    body: { into: await newContact(world) },
+  }),
+  'contact.unmerge': async (world) => {
+    const contactId = await newContact(world);
+    await world.asAdmin('POST', `/contacts/${contactId}/merge`, { into: await newContact(world) });
+    return { caller: 'admin', params: { contactId } };
+  },
   'suppression.delete': async (world) => {
     const email = `bounced${(count += 1)}@example.org`;
     const { workspaceId } = await world.admin();
@@ -321,6 +354,10 @@ async function crawledDocument(world: World): Promise<string> {
     if (read !== undefined) return read.id;
   }
   return raise(`${url} was not read`);
+}
+
+async function newContact(world: World): Promise<string> {
+  return (await world.asAdmin('POST', '/contacts', { name: `Twin ${(count += 1)}` })).contact.id;
 }
 
 /** The name of a file that one of our pages or scripts loads. */

@@ -5,6 +5,7 @@ import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';
 import { eraseContact } from '../../store/operations/erasure.ts';
 import { workspaceFaults } from '../../store/operations/integrity.ts';
+import { randomFrom } from '../support/seeded.ts';
 import { startService } from '../support/service.ts';
 
 const dayMs = 24 * 3600_000;
@@ -478,5 +479,51 @@ t.test('merging and splitting', async (t) => {
     t.match(await split(chat.id, said.id, {}, owner.token), { status: 422 });
     await service.post(`/conversations/${first.id}/spam`, {}, ann.token);
     t.match(await split(first.id, only.id), { status: 409, body: { error: 'illegal_status_transition' } });
+  });
+
+  t.test('for any sequence of merges, undone merges and splits, each message is in one ticket, once', async (t) => {
+    const seed = 20261127;
+    const random = randomFrom(seed);
+    const tickets: string[] = [];
+    for (let index = 0; index < 6; index += 1) {
+      const { id, customer, mailId } = await mailed();
+      const headers = { 'In-Reply-To': mailId };
+      const more = { from: `Cleo <${customer}>`, messageId: `<more${index}@customer.example>`, headers };
+      await service.deliver(mailbox, { ...more, text: `More of ${index}` });
+      await send(id, `Answer ${index}`);
+      tickets.push(id);
+    }
+    await service.settled();
+    const everything = async () => {
+      const rows: string[] = [];
+      for (const id of tickets)
+        for (const message of await service.messages(id, owner.token)) {
+          t.equal(message.conversationId, id);
+          rows.push(message.id);
+        }
+      return rows.sort();
+    };
+    const before = await everything();
+    t.equal(before.length, 18);
+    const done = { merge: 0, unmerge: 0, split: 0 };
+    for (let step = 0; step < 60; step += 1) {
+      const id = random.pick(tickets);
+      const act = random.pick(['merge', 'merge', 'unmerge', 'unmerge', 'split'] as const);
+      const [message] = await service.messages(id, owner.token);
+      const { status, body } =
+        act === 'merge'
+          ? await merge(id, random.pick(tickets))
+          : act === 'unmerge'
+            ? await unmerge(id)
+            : await split(id, message?.id ?? id);
+      t.ok(status < 500, `${act}: ${status}, seed ${seed}`);
+      if (status >= 400) continue;
+      done[act] += 1;
+      if (act === 'split') tickets.push(body.conversation.id);
+      service.clock.advance(random.pick([0, 1, 1000]));
+    }
+    t.ok(done.merge > 5 && done.unmerge > 3 && done.split > 1, JSON.stringify(done));
+    t.same(await everything(), before, `seed ${seed}`);
+    sound(t);
   });
 });

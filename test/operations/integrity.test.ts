@@ -52,6 +52,8 @@ const breaks: [string, RegExp][] = [
   [`UPDATE conversation SET lastCustomerMessageAt = '2020-01-01T00:00:00.000Z'`, /customer last wrote/],
   [`UPDATE conversation SET lastSenderType = 'ai'`, /who spoke last/],
   [`UPDATE conversation SET snoozedUntil = '2030-01-01T00:00:00.000Z'`, /snoozed conversation is pending/],
+  [`UPDATE conversation SET mergedInto = id`, /a merged ticket is closed/],
+  [`UPDATE contact SET email = 'other@example.org'`, /email is the first of its addresses/],
   [`UPDATE site SET version = 0`, /versions count from 1/],
   [`UPDATE agent SET role = 'agent'`, /there is an admin/],
   [
