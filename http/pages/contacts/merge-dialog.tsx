@@ -68,8 +68,8 @@ export function MergeContactDialog({ contact, onClose }: MergeContactProps): JSX
           onChoose={setChosen}
         />
         <p class="soft">
-          The conversations, addresses and tags of {name} move to the other contact, which keeps its own values where both
-          have one. You can undo it for a day.
+          The conversations, addresses and tags of {name} move to the other contact, which keeps its own values where
+          both have one. You can undo it for a day.
         </p>
       </Form>
     </Dialog>

@@ -268,9 +268,7 @@ function statusActions(conversation: Conversation, on: Doing): (Action | false)[
 
 /** Another ticket has its messages, so everything else is done there. */
 function mergedActions(on: Doing): Action[] {
-  return [
-    { id: 'unmerge', title: 'Undo the merge', words: 'split separate tickets', run: () => on.ask('unmerge') },
-  ];
+  return [{ id: 'unmerge', title: 'Undo the merge', words: 'split separate tickets', run: () => on.ask('unmerge') }];
 }
 
 function peopleActions(conversation: Conversation, on: Doing): (Action | false)[] {

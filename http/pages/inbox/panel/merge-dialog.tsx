@@ -176,8 +176,8 @@ export function UnmergeDialog({ conversation, onClose }: DialogOf): JSX.Element 
       onClose={onClose}
     >
       <p>
-        The messages and notes that were moved come back, and this ticket is open again. What arrived in the other ticket
-        since stays there. This is possible for a day after the merge.
+        The messages and notes that were moved come back, and this ticket is open again. What arrived in the other
+        ticket since stays there. This is possible for a day after the merge.
       </p>
     </Confirm>
   );

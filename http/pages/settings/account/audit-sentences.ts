@@ -96,6 +96,11 @@ export const deeds: Readonly<Record<string, Tell>> = {
   'conversation.force_transferred': (entry, names) =>
     `gave a conversation to ${names.agent(field(entry.after, 'assignedAgentId') ?? '')} without an offer`,
   'conversation.exported': () => 'exported a conversation',
+  'conversation.merged': () => 'merged a ticket into another one',
+  'conversation.unmerged': () => 'undid the merge of a ticket',
+  'conversation.split': () => 'made a message a ticket of its own',
+  'conversation.followers_changed': () => 'changed who follows a conversation',
+  'conversation.copies_changed': () => 'changed who receives copies of a ticket',
   'conversation.transcript_mailed': (entry) =>
     `emailed a conversation to ${field(entry.context, 'to') ?? 'an address'}`,
   'site.created': (entry) => `added the site ${quoted(nameIn(entry))}`,
@@ -108,6 +113,9 @@ export const deeds: Readonly<Record<string, Tell>> = {
   'report.exported': (entry) => `exported the report ${quoted(field(entry.context, 'type') ?? '')}`,
   'contact.imported': (entry) =>
     `imported contacts: ${field(entry.context, 'created') ?? '0'} new, ${field(entry.context, 'updated') ?? '0'} changed`,
+  'contact.merged': () => 'merged a contact into another one',
+  'contact.unmerged': () => 'undid the merge of a contact',
+  'contact.emails_changed': () => 'changed the addresses of a contact',
   'contact.erased': () => 'erased a contact for good',
   'phone_number.purchased': (entry) => `bought ${field(entry.context, 'e164') ?? 'a number'} at the carrier`,
   'phone_number.claimed': (entry) => `claimed ${field(entry.after, 'e164') ?? 'a number'}`,

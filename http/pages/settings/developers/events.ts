@@ -19,6 +19,7 @@ export const eventGroups: readonly EventGroup[] = [
     events: [
       { type: 'message.created', label: 'A message was sent' },
       { type: 'message.updated', label: 'An email was sent or failed' },
+      { type: 'message.moved', label: 'Messages moved to another ticket' },
       { type: 'message.read', label: 'Messages were read' },
       { type: 'note.created', label: 'A note was added' },
       { type: 'note.updated', label: 'A note was changed' },
