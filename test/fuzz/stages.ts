@@ -211,7 +211,7 @@ const stages: Readonly<Record<string, Stage>> = {
   },
   'conversation.copiedTo': async (world) => ({
     caller: 'admin',
-    params: { conversationId: ((await mailedMessage(world)).params).conversationId },
+    params: { conversationId: (await mailedMessage(world)).params.conversationId },
     body: { copiedTo: ['dora@example.org'] },
   }),
   'contact.merge': async (world) => ({

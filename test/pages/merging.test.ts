@@ -108,7 +108,7 @@ t.test('who is who', { skip: noBrowser }, async (t) => {
     await choose(page, 'Followers…');
     await dialog.getByLabel('Add a colleague').selectOption({ index: 1 });
     await dialog.getByRole('button', { name: 'Add' }).click();
-    t.equal(await dialog.getByRole('listitem').nth(1).count(), 1);
+    await dialog.getByRole('listitem').nth(1).waitFor();
     t.strictSame(await barriersOf(page), []);
     await dialog.getByRole('button', { name: 'Remove Ann' }).click();
     await dialog.getByRole('button', { name: 'Done' }).click();

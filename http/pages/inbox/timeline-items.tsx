@@ -4,7 +4,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Avatar } from '../design/avatar.tsx';
-import { Button } from '../design/button.tsx';
+import { Button, IconButton } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { LazyDialog, type Load } from '../design/lazy.tsx';
 import { Time } from '../design/time.tsx';
@@ -80,6 +80,11 @@ function Said({
       name={name}
       at={message.createdAt}
       avatar={<Avatar name={name} url={isTheirs ? null : (sender?.avatarUrl ?? null)} size={28} />}
+      beside={
+        isTheirs && maySplit(conversation, message) ? (
+          <SplitButton conversation={conversation} messageId={message.id} />
+        ) : undefined
+      }
     >
       {isTheirs && message.mail !== null && <ForgedMark mail={message.mail} />}
       {isTheirs && (message.mail?.remotePictures ?? 0) > 0 ? (
@@ -93,9 +98,6 @@ function Said({
       <Attachments attachments={message.attachments} />
       {isTheirs && message.mail !== null && (
         <MailMarks message={message} mail={message.mail} conversation={conversation} />
-      )}
-      {isTheirs && maySplit(conversation, message) && (
-        <SplitButton conversation={conversation} messageId={message.id} />
       )}
       {!isTheirs && <Delivery message={message} isLast={isLast} />}
     </Bubble>
@@ -120,9 +122,13 @@ function SplitButton(props: { readonly conversation: Conversation; readonly mess
   const [isAsking, setAsking] = useState(false);
   return (
     <>
-      <Button small kind="quiet" class="inbox-split" onClick={() => setAsking(true)}>
-        Make this message a ticket
-      </Button>
+      <IconButton
+        small
+        class="inbox-split"
+        icon="ticket"
+        label="Make this message a ticket"
+        onClick={() => setAsking(true)}
+      />
       {isAsking && <LazyDialog load={splitDialog} props={{ ...props, onClose: () => setAsking(false) }} />}
     </>
   );
@@ -134,6 +140,7 @@ function Bubble({
   name,
   at,
   avatar,
+  beside,
   children,
 }: {
   readonly side: 'theirs' | 'ours';
@@ -141,6 +148,7 @@ function Bubble({
   readonly name: string;
   readonly at: string;
   readonly avatar: JSX.Element;
+  readonly beside?: JSX.Element | undefined;
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
@@ -156,6 +164,7 @@ function Bubble({
           {children}
         </div>
       </div>
+      {beside}
     </article>
   );
 }
