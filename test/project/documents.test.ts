@@ -369,7 +369,7 @@ t.test('the OpenAPI document', async (t) => {
     t.match(served.components.schemas.Error.properties.detail.properties.fieldErrors, {
       $ref: '#/components/schemas/FieldErrors',
     });
-    t.ok(JSON.stringify(served).length < 1_000_000, `${JSON.stringify(served).length} characters`);
+    t.ok(JSON.stringify(served).length < 1_200_000, `${JSON.stringify(served).length} characters`);
     t.notOk(
       JSON.stringify([served.components.parameters, served.components.headers]).includes('"date"'),
       'a date in a header is more than generators can read',

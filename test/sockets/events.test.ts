@@ -59,6 +59,18 @@ const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
     await offer();
     await service.pass(30_000);
   },
+  'message.moved': async ({ service, owner }) => {
+    const open = async () =>
+      (
+        await service.post(
+          '/tickets',
+          { customerEmail: 'kim@example.org', subject: 'A cup', body: 'It is on its way.' },
+          owner.token,
+        )
+      ).body.id;
+    const [one, other] = [await open(), await open()];
+    await service.post(`/conversations/${one}/merge`, { into: other }, owner.token);
+  },
   'agent.updated': ({ service, ann }) => service.post('/me/status', { status: 'available' }, ann.token),
   'visitor.online': ({ service, owner }) => service.customer(owner.embedId, { name: 'Kim', email: 'kim@example.org' }),
   'visitor.offline': async ({ service, owner }) => {
