@@ -1,4 +1,4 @@
-// Calendar invitations of a message: its files that are calendars, to be read by the mail thread.
+// Calendar invitations of a message: its files that are calendars, to be read by the thread for opened mails.
 
 import { findMessage } from '../../store/conversations/messages.ts';
 import { requireReadable } from '../conversations/conversation.ts';

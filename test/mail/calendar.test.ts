@@ -31,7 +31,7 @@ const inOutlookZone = (local: string): string => `TZID=W. Europe Standard Time:$
 t.test('[reading] the events of calendars', async (t) => {
   const reader = createMailReader({ dnsServers: undefined });
   t.teardown(() => reader.stop());
-  const read = (text: string) => reader.calendar({ bytes: Buffer.from(text) });
+  const read = (text: string) => reader.calendar({ workspaceId: 'w1', bytes: Buffer.from(text) });
   const one = async (event: readonly string[], head?: readonly string[]) =>
     (await read(calendar(event, head))).events[0];
 
@@ -86,6 +86,23 @@ t.test('[reading] the events of calendars', async (t) => {
     );
     t.match(await one(['DTSTART;VALUE=DATE:20260504']), { end: { local: '2026-05-04' } });
     t.match(await one(['DTSTART:20260504T100000Z', 'DTEND:20260504T090000Z']), { end: null }, 'none before its start');
+    t.match(
+      await one([`DTSTART;${inOutlookZone('20260504T000000')}`, 'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE']),
+      { isAllDay: true, start: { local: '2026-05-04' }, end: null },
+      'also without an end',
+    );
+  });
+
+  t.test('an end by a duration, or in another zone', async (t) => {
+    const end = async (...lines: string[]) => (await one(['DTSTART:20260504T233000Z', ...lines]))?.end;
+    t.strictSame(await end('DURATION:PT1H15M'), {
+      at: '2026-05-05T00:45:00.000Z',
+      local: '2026-05-05T00:45',
+      zone: 'UTC',
+    });
+    t.match(await one(['DTSTART;VALUE=DATE:20260504', 'DURATION:P1W']), { end: { local: '2026-05-10' } });
+    for (const duration of ['-PT1H', 'PT0S', 'P99999W']) t.equal(await end(`DURATION:${duration}`), null, duration);
+    t.match(await end('DTEND;TZID=America/New_York:20260504T200000'), { at: '2026-05-05T00:00:00.000Z' });
   });
 
   t.test('how it repeats; a cancellation; one date of a series', async (t) => {
@@ -132,6 +149,57 @@ t.test('[reading] the events of calendars', async (t) => {
     }
     const many = Array.from({ length: 3000 }, () => outlookZone).flat();
     t.match(await one([start], many), { start: { local: '2026-07-13T10:00' } }, 'nor does their number');
+    const end = `DTEND;${inOutlookZone('20260713T110000')}`;
+    const endless = Array.from({ length: 11 }, () => zoneOf('RRULE:FREQ=SECONDLY')).flat();
+    const oneOfMany = endless.filter((line, index) => index < 2 || !/VTIMEZONE|TZID/.test(line));
+    t.match(
+      await one([start, end], [...oneOfMany, 'END:VTIMEZONE']),
+      { start: { at: null, local: '2026-07-13T10:00' }, end: { at: null, local: '2026-07-13T11:00' } },
+      'nor does a zone that is not worked out',
+    );
+  });
+
+  t.test('no length of an event and no number of events keeps the thread busy', async (t) => {
+    for (const duration of ['P99999999999D', '-P99999999999W', 'PT99999999999999S'])
+      t.match(await one(['DTSTART:20260104T090000Z', `DURATION:${duration}`]), { end: null }, duration);
+    const empty = 'BEGIN:VEVENT\r\nEND:VEVENT\r\n'.repeat(19_000);
+    t.strictSame(await read(`BEGIN:VCALENDAR\r\n${empty}END:VCALENDAR`), { events: [], more: 18_900 });
+    const split = 'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n'.repeat(150);
+    t.strictSame(await read(split), { events: [], more: 50 }, 'in all of its calendars');
+  });
+});
+
+t.test('[reading] what is slow to read delays no one else', async (t) => {
+  const reader = createMailReader({ dnsServers: undefined });
+  t.teardown(() => reader.stop());
+  const sound = (name: string): Buffer => Buffer.from(calendar([`UID:${name}`, 'DTSTART:20260104T090000Z']));
+  const read = (workspaceId: string, bytes: Buffer) => reader.calendar({ workspaceId, bytes });
+
+  t.test('it has no events, the next one is read, and mail goes on meanwhile', async (t) => {
+    // The library's time is quadratic in parameters; no file that a message may have is as long.
+    const slow = Buffer.from(calendar(['DTSTART:20260104T090000Z', `X${';A=B'.repeat(2_000_000)}:x`]));
+    let isOver = false;
+    const reading = read('hostile', slow).finally(() => (isOver = true));
+    const [next, other] = [read('hostile', sound('next')), read('quiet', sound('other'))];
+    t.match(await reader.display({ text: 'Hello', html: null }), { body: 'Hello' });
+    t.notOk(isOver, 'mail is displayed meanwhile');
+    t.strictSame(await reading, { events: [], more: 0 });
+    t.match(await other, { events: [{ uid: 'other' }] });
+    t.match(await next, { events: [{ uid: 'next' }] });
+    let isKnown = false;
+    void read('hostile', slow).then(() => (isKnown = true));
+    t.match(await read('hostile', sound('third')), { events: [{ uid: 'third' }] });
+    t.ok(isKnown, 'and it is not tried again at once');
+  });
+
+  t.test('a workspace has a line of its own, of thirteen', async (t) => {
+    const files = Array.from({ length: 20 }, (_, index) => sound(`${index}`));
+    const all = Promise.allSettled(files.map((file) => read('hostile', file)));
+    t.match(await read('quiet', sound('mine')), { events: [{ uid: 'mine' }] });
+    const refused = (await all).filter(({ status }) => status === 'rejected');
+    t.equal(refused.length, 7);
+    t.match(refused[0], { reason: { name: 'ThreadBusy' } });
+    t.match(await read('hostile', files[19] ?? sound('')), { events: [{ uid: '19' }] }, 'and later it is read');
   });
 });
 

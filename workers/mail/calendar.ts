@@ -1,6 +1,7 @@
 // Reads calendar invitations: what, when, where and from whom. The only importer of ical.js. No series is expanded, so
-// that no rule of a stranger can keep the thread busy; its rule is repeated instead. Runs in the mail thread. RFC 5545,
-// RFC 5546.
+// that no rule of a stranger can keep the thread busy; its rule is repeated instead. Nor does the library compare times or
+// work out an end, since it would consult zones whose rules are not bounded. Runs in the thread for opened mails.
+// RFC 5545, RFC 5546.
 
 import type { CalendarEvent, CalendarMoment, CalendarRecurrence } from '../../store/mail/records.ts';
 import { decodeText } from '../knowledge/charset.ts';
@@ -8,7 +9,7 @@ import { decodeText } from '../knowledge/charset.ts';
 export interface CalendarReading {
   /** In the order of the file. */
   readonly events: readonly CalendarEvent[];
-  /** The events beyond the limit. */
+  /** The events beyond the limits. */
   readonly more: number;
 }
 
@@ -16,10 +17,15 @@ type Ical = typeof import('ical.js')['default'];
 type Component = InstanceType<Ical['Component']>;
 type Property = InstanceType<Ical['Property']>;
 type Time = InstanceType<Ical['Time']>;
+type Duration = InstanceType<Ical['Duration']>;
 
 const nothing: CalendarReading = { events: [], more: 0 };
 /** An invitation has one, and a series with moved dates a few. A file with more is somebody's calendar. */
 const maxEvents = 10;
+/** Readable or not, of all calendars of a file. */
+const maxLookedAt = 100;
+/** An event that lasts longer has no end here. The library adds a duration month by month. */
+const maxSeconds = 10 * 366 * 24 * 3600;
 /** Characters shown of a name or a place. */
 const maxTextChars = 500;
 /** Standard and daylight time of some zones, or of one with its history. Each takes milliseconds to work out. */
@@ -47,41 +53,50 @@ export async function readCalendar(bytes: Uint8Array): Promise<CalendarReading> 
     // One stream may hold several calendars.
     const parsed: unknown[] = ical.parse(decodeText(Buffer.from(bytes), undefined));
     const each = typeof parsed[0] === 'string' ? [parsed] : parsed;
-    calendars = each.map((one) => new ical.Component(one as ConstructorParameters<Ical['Component']>[0]));
+    calendars = each
+      .map((one) => new ical.Component(one as ConstructorParameters<Ical['Component']>[0]))
+      .filter(({ name }) => name === 'vcalendar');
   } catch {
     // The library throws plain errors for whatever it cannot read.
     return nothing;
   }
   const events: CalendarEvent[] = [];
-  let count = 0;
+  let more = 0;
+  let lookedAt = 0;
+  const zones = zonesOf(ical, calendars);
   for (const calendar of calendars) {
-    if (calendar.name !== 'vcalendar') continue;
-    const zones = zonesOf(ical, calendar);
-    for (const component of calendar.getAllSubcomponents('vevent')) {
-      count += 1;
-      if (events.length === maxEvents) continue;
-      const event = eventOf(ical, component, { method: textOf(calendar, 'method'), zones });
-      if (event === undefined) count -= 1;
-      else events.push(event);
+    const components = calendar.getAllSubcomponents('vevent');
+    const method = textOf(calendar, 'method');
+    for (const [index, component] of components.entries()) {
+      if (events.length === maxEvents || lookedAt === maxLookedAt) {
+        more += components.length - index;
+        break;
+      }
+      lookedAt += 1;
+      const event = eventOf(component, { method, zones });
+      if (event !== undefined) events.push(event);
     }
   }
-  return { events, more: count - events.length };
+  return { events, more };
 }
 
 /** Undefined for one without a readable beginning. */
 function eventOf(
-  ical: Ical,
   component: Component,
   { method, zones }: { method: string | null; zones: Zones },
 ): CalendarEvent | undefined {
   try {
     const begin = component.getFirstProperty('dtstart');
-    const { startDate, endDate } = new ical.Event(component);
-    if (begin === null || startDate === null || !isDated(startDate)) return undefined;
-    const hasEnd = endDate !== null && isDated(endDate) && endDate.compare(startDate) > 0;
+    const startDate = begin?.getFirstValue() as Time | null | undefined;
+    if (begin === null || startDate == null || !isDated(startDate)) return undefined;
+    const endDate = endOf(component, startDate);
     const zoneName = textParameter(begin, 'tzid');
     const endZoneName = textParameter(component.getFirstProperty('dtend') ?? begin, 'tzid') ?? zoneName;
-    const isAllDay = startDate.isDate || isWholeDays(component, [startDate, endDate]);
+    const isAllDay = startDate.isDate || isWholeDays(component, [startDate, endDate ?? startDate]);
+    const moment = (time: Time, name: string | null): CalendarMoment =>
+      isAllDay ? dayOf(time) : momentOf(time, name, zones);
+    const start = moment(startDate, zoneName);
+    const end = endDate === null ? null : moment(endDate, endZoneName);
     const said = methods.find((one) => one === method?.toLowerCase()) ?? null;
     return {
       uid: textOf(component, 'uid'),
@@ -92,8 +107,8 @@ function eventOf(
       location: textOf(component, 'location'),
       organiser: organiserOf(component.getFirstProperty('organizer')),
       isAllDay,
-      start: isAllDay ? dayOf(startDate) : momentOf(startDate, zoneName, zones),
-      end: !hasEnd ? null : isAllDay ? dayBefore(endDate, startDate) : momentOf(endDate, endZoneName, zones),
+      start,
+      end: endDate === null || end === null || !isAfter(end, start) ? null : isAllDay ? dayBefore(endDate) : end,
       recurrence: recurrenceOf(component),
     };
   } catch {
@@ -102,15 +117,34 @@ function eventOf(
   }
 }
 
+/** As its file says, or after its duration. A day without either ends with itself. */
+function endOf(component: Component, start: Time): Time | null {
+  const given = component.getFirstPropertyValue('dtend') as Time | null;
+  if (given !== null) return isDated(given) ? given : null;
+  const end = start.clone();
+  const duration = component.getFirstPropertyValue('duration') as Duration | null;
+  if (duration === null) {
+    if (!start.isDate) return null;
+    end.adjust(1, 0, 0, 0);
+  } else if (Math.abs(duration.toSeconds()) <= maxSeconds) end.addDuration(duration);
+  else return null;
+  return isDated(end) ? end : null;
+}
+
+/** By the clock of both if either's zone is unknown. */
+function isAfter(end: CalendarMoment, start: CalendarMoment): boolean {
+  return end.at !== null && start.at !== null ? end.at > start.at : end.local > start.local;
+}
+
 function isDated({ year, month, day }: Time): boolean {
   return year >= 1 && year <= 9999 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
 /** Outlook writes all-day events as midnight to midnight. */
-function isWholeDays(component: Component, times: readonly (Time | null)[]): boolean {
+function isWholeDays(component: Component, times: readonly Time[]): boolean {
   return (
     textOf(component, 'x-microsoft-cdo-alldayevent')?.toUpperCase() === 'TRUE' &&
-    times.every((time) => time !== null && time.hour === 0 && time.minute === 0)
+    times.every((time) => time.hour === 0 && time.minute === 0)
   );
 }
 
@@ -119,10 +153,10 @@ const dateOf = ({ year, month, day }: Time): string => `${String(year).padStart(
 const dayOf = (time: Time): CalendarMoment => ({ at: null, local: dateOf(time), zone: null });
 
 /** A calendar's end of whole days is the day after the last one. */
-function dayBefore(end: Time, start: Time): CalendarMoment {
+function dayBefore(end: Time): CalendarMoment {
   const last = end.clone();
   last.adjust(-1, 0, 0, 0);
-  return dayOf(last.compare(start) < 0 ? start : last);
+  return dayOf(last);
 }
 
 function momentOf(time: Time, zoneName: string | null, zones: Zones): CalendarMoment {
@@ -144,11 +178,11 @@ interface Zones {
   offsetMs(name: string, time: Time): number | undefined;
 }
 
-/** By their names, and otherwise as the calendar describes them: Outlook has names of its own. */
-function zonesOf(ical: Ical, calendar: Component): Zones {
+/** By their names, and otherwise as the file describes them: Outlook has names of its own. */
+function zonesOf(ical: Ical, calendars: readonly Component[]): Zones {
   const described = new Map<string, InstanceType<Ical['Timezone']>>();
   let observances = 0;
-  for (const zone of calendar.getAllSubcomponents('vtimezone')) {
+  for (const zone of calendars.flatMap((one) => one.getAllSubcomponents('vtimezone'))) {
     const name = textOf(zone, 'tzid');
     const parts = zone.getAllSubcomponents();
     observances += parts.length;

@@ -1,24 +1,23 @@
-// The main thread's side of the mail thread.
+// The main thread's side of the mail thread. What an agent opens in a mail is read in a thread of its own, since a slow
+// file must not stop mail.
 
 import type { RejectedMail } from '../providers/smtp-listener.ts';
 import { createThread } from '../thread.ts';
 import type { Envelope } from './authentication.ts';
-import type { CalendarReading } from './calendar.ts';
-import type { Display, methods, ReaderData, ReadMail } from './mail-reader-thread.ts';
+import type { Display } from './display.ts';
+import type { methods, ReaderData, ReadMail } from './mail-reader-thread.ts';
+import { createOpenedMails, type OpenedMails } from './opened-mails.ts';
 import type { RenderedText } from './rich-text.ts';
 
 export type { CalendarReading } from './calendar.ts';
-export type { Display, ReadMail } from './mail-reader-thread.ts';
+export type { Display } from './display.ts';
+export type { ReadMail } from './mail-reader-thread.ts';
 export type { RenderedText } from './rich-text.ts';
 
 /** Calls reject with ThreadBusy or ThreadFailed. */
-export interface MailReader {
+export interface MailReader extends OpenedMails {
   /** The display form of a mail's text and HTML. */
   display(mail: { readonly text: string | null; readonly html: string | null }): Promise<Display>;
-  /** The addresses of its pictures elsewhere: the first is that of `<img data-picture="1">` in its display form. */
-  pictures(mail: { readonly text: string | null; readonly html: string | null }): Promise<readonly string[]>;
-  /** The events in a calendar file, of at most some hundred kilobytes. */
-  calendar(file: { readonly bytes: Uint8Array }): Promise<CalendarReading>;
   /** Renders an agent's Markdown. Shows only pictures whose address begins with `pictureBase`. */
   compose(written: { readonly markdown: string; readonly pictureBase: string }): Promise<RenderedText>;
   /**
@@ -26,7 +25,6 @@ export interface MailReader {
    * removes. Without an envelope its sender is not authenticated.
    */
   file(mail: { readonly path: string; readonly envelope: Envelope | null }): Promise<ReadMail | RejectedMail>;
-  stop(): Promise<void>;
 }
 
 /** At about 50 a second the last one waits five seconds. */
@@ -49,12 +47,14 @@ export function createMailReader(data: ReaderData): MailReader {
     data,
     heapMb,
   });
+  const opened = createOpenedMails();
   return {
+    ...opened,
     display: (mail) => thread.call('display', mail),
-    pictures: (mail) => thread.call('pictures', mail),
-    calendar: (file) => thread.call('calendar', file),
     compose: (written) => thread.call('compose', written),
     file: (mail) => thread.call('file', mail),
-    stop: () => thread.stop(),
+    async stop() {
+      await Promise.all([thread.stop(), opened.stop()]);
+    },
   };
 }

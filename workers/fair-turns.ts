@@ -1,0 +1,78 @@
+// Work whose senders take turns: so much at once, so much of one sender, and the rest waits in bounded lines. A sender
+// with much work delays its own.
+
+export interface FairLimits {
+  readonly atOnce: number;
+  /** Of one sender. */
+  readonly atOncePerSender: number;
+  /** Of one sender, at work and waiting. */
+  readonly perSender: number;
+  /** Of all senders. */
+  readonly waiting: number;
+}
+
+interface Sender {
+  atWork: number;
+  readonly line: (() => void)[];
+}
+
+export class FairTurns {
+  readonly #limits: FairLimits;
+  /** Those with work, in the order in which they are next. */
+  readonly #senders = new Map<string, Sender>();
+  #atWork = 0;
+  #waiting = 0;
+
+  constructor(limits: FairLimits) {
+    this.#limits = limits;
+  }
+
+  /** Does the work when it is the sender's turn, and settles as the work does. Undefined: too much waits. */
+  take<Result>(name: string, work: () => Promise<Result>): Promise<Result> | undefined {
+    const sender = this.#senders.get(name) ?? { atWork: 0, line: [] };
+    const { perSender, waiting } = this.#limits;
+    if (sender.atWork + sender.line.length >= perSender) return undefined;
+    if (!this.#mayBegin(sender) && this.#waiting >= waiting) return undefined;
+    this.#senders.set(name, sender);
+    return new Promise((resolve, reject) => {
+      sender.line.push(() => {
+        void work()
+          .then(resolve, reject)
+          .finally(() => {
+            sender.atWork -= 1;
+            this.#atWork -= 1;
+            if (sender.atWork === 0 && sender.line.length === 0) this.#senders.delete(name);
+            this.#begin();
+          });
+      });
+      this.#waiting += 1;
+      this.#begin();
+    });
+  }
+
+  #mayBegin(sender: Sender): boolean {
+    return this.#atWork < this.#limits.atOnce && sender.atWork < this.#limits.atOncePerSender;
+  }
+
+  #begin(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const [name, sender] = next;
+      // Of those with as much at work, the others are next.
+      this.#senders.delete(name);
+      this.#senders.set(name, sender);
+      sender.atWork += 1;
+      this.#atWork += 1;
+      this.#waiting -= 1;
+      sender.line.shift()?.();
+    }
+  }
+
+  /** The one with the least at work. */
+  #next(): readonly [string, Sender] | undefined {
+    let next: readonly [string, Sender] | undefined;
+    for (const one of this.#senders)
+      if (one[1].line.length > 0 && this.#mayBegin(one[1]) && (next === undefined || one[1].atWork < next[1].atWork))
+        next = one;
+    return next;
+  }
+}
