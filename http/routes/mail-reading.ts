@@ -27,7 +27,7 @@ export const mailReadingRoutes = [
     description:
       'Reads the events in the files of a message that are calendars (.ics). ' +
       'An event that comes twice, as in most invitations, is returned once. ' +
-      'A file over 512 KiB, and one that is not a calendar, is left out.',
+      'A file over 512 KiB, and one that is not a calendar or takes too long to read, is left out.',
     access: { kind: 'agent', scope: 'messages:read' },
     params: OfMessage,
     reply: { status: 200, schema: Invitations },
@@ -38,7 +38,7 @@ export const mailReadingRoutes = [
       for (const url of calendarsOf(view, params)) {
         const bytes = await calendarAt(services, workspaceId, url);
         if (bytes === undefined) continue;
-        const calendar = await services.mailPorts.reader.calendar({ bytes });
+        const calendar = await services.mailPorts.reader.calendar({ workspaceId, bytes });
         more = Math.max(more, calendar.more);
         for (const event of calendar.events) {
           const key = JSON.stringify([event.uid, event.method, event.start.local]);
@@ -78,7 +78,8 @@ export const mailReadingRoutes = [
     description:
       'Fetches it from a public host on behalf of the agent, whose address its server does not learn. ' +
       'At most 5 MiB, within 15 seconds; PNG, JPEG, GIF, WebP, AVIF or BMP, whatever its server calls it. ' +
-      'Nothing is kept. A picture that cannot be shown returns 422, more than 32 at once 429.',
+      'Nothing is kept. A picture that cannot be shown returns 422. ' +
+      'Three of a workspace are fetched at once and three wait; more return 429.',
     access: { kind: 'agent', scope: null, credential: 'person' },
     httpOnly: true,
     params: Type.Object({
@@ -89,11 +90,11 @@ export const mailReadingRoutes = [
     refusals: ['channel_not_assigned', 'semantic_error'],
     async send({ workspaceId, caller, params }, { engine, mailPorts, mailPictures }) {
       const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
-      const { text, html } = readOriginal(view, params);
-      const addresses = await mailPorts.reader.pictures({ text, html });
+      const { mailId, text, html } = readOriginal(view, params);
+      const addresses = await mailPorts.reader.pictures({ workspaceId, mailId, text, html });
       const address = addresses[Number(params.number) - 1];
       if (address === undefined || address === '') refuse('not_found');
-      const picture = await mailPictures.fetch(address);
+      const picture = await mailPictures.fetch(workspaceId, address);
       if (picture === 'busy')
         refuse('rate_limited', { message: 'Too many pictures are being fetched.', retryAfter: 1 });
       if ('problem' in picture)

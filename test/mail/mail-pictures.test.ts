@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import t from 'tap';
 import { createMailPictures } from '../../workers/files/mail-pictures.ts';
+import { createMailReader } from '../../workers/mail/mail-reader.ts';
 import { startService } from '../support/service.ts';
 import { Names, only127001, Site } from '../support/site.ts';
 
@@ -167,17 +168,42 @@ t.test('[reading] pictures elsewhere', async (t) => {
   });
 });
 
-t.test('[reading] at most 32 pictures are fetched at once', async (t) => {
-  const { promise, resolve } = Promise.withResolvers<void>();
+t.test('[reading] pictures are fetched in turn: three of a workspace, twelve in all', async (t) => {
+  const asked: { address: string; answer: () => void }[] = [];
   const pictures = createMailPictures({
-    async fetch() {
-      await promise;
+    async fetch(address) {
+      await new Promise<void>((answer) => asked.push({ address, answer }));
       return { bytes: png, contentType: 'image/png', filename: 'x.png' };
     },
   });
-  const all = Array.from({ length: 32 }, () => pictures.fetch('http://x.test'));
-  t.equal(await pictures.fetch('http://x.test'), 'busy');
-  resolve();
-  t.ok((await Promise.all(all)).every((one) => one !== 'busy' && 'bytes' in one));
-  t.not(await pictures.fetch('http://x.test'), 'busy');
+  const askedFor = (): string => asked.map(({ address }) => address).join(' ');
+  const all = ['a', 'b', 'c', 'd', 'e'].map((workspace) =>
+    Array.from({ length: 6 }, (_, index) => pictures.fetch(workspace, `${workspace}${index}`)),
+  );
+  t.equal(askedFor(), 'a0 a1 a2 b0 b1 b2 c0 c1 c2 d0 d1 d2');
+  t.equal(await pictures.fetch('a', 'a6'), 'busy', 'three more wait');
+  const answered = async (index: number): Promise<void> => {
+    asked[index]?.answer();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await answered(0);
+  t.match(askedFor(), / d2 e0$/, 'the workspace with none at work is next');
+  await answered(1);
+  t.match(askedFor(), / e0 a3$/, 'of two with as many, the one whose turn was longer ago');
+  for (let index = 2; index < 30; index += 1) await answered(index);
+  t.ok((await Promise.all(all.flat())).every((one) => one !== 'busy' && 'bytes' in one));
+  t.not(await Promise.race([pictures.fetch('a', 'a6'), new Promise((resolve) => setImmediate(resolve))]), 'busy');
+});
+
+t.test('[reading] the pictures of a mail are looked for once', async (t) => {
+  const reader = createMailReader({ dnsServers: undefined });
+  t.teardown(() => reader.stop());
+  const picturesOf = (workspaceId: string, mailId: string, name: string) =>
+    reader.pictures({ workspaceId, mailId, text: null, html: `<p>Look <img src="https://x.test/${name}"></p>` });
+  const [first, again] = await Promise.all([picturesOf('w1', 'm1', 'a'), picturesOf('w1', 'm1', 'never read')]);
+  t.same([first, again], [['https://x.test/a'], ['https://x.test/a']]);
+  t.same(await picturesOf('w1', 'm2', 'b'), ['https://x.test/b'], 'another mail');
+  t.same(await picturesOf('w2', 'm1', 'c'), ['https://x.test/c'], 'another workspace');
+  for (let index = 3; index < 60; index += 1) await picturesOf('w1', `m${index}`, 'x');
+  t.same(await picturesOf('w1', 'm1', 'd'), ['https://x.test/d'], 'few are kept');
 });

@@ -205,6 +205,24 @@ t.test('[reading] mails in the inbox', { skip: noBrowser }, async (t) => {
     }
   });
 
+  t.test('a picture that the service has no place for is asked for again', async (t) => {
+    site.page('/late.png', png, { 'Content-Type': 'image/png' });
+    const path = await receive([html(`<p>Hello <img src="http://shop.test:${site.port}/late.png" alt="Late"></p>`)]);
+    const page = await open(path, 'light', 1280);
+    let refused = 0;
+    await page.route('**/pictures/1', (route) => {
+      // More often than any call is repeated.
+      if (refused === 4) return route.continue();
+      refused += 1;
+      return route.fulfill({ status: 429, json: { error: 'rate_limited', message: 'Too many.', retryAfter: 0 } });
+    });
+    await page.getByRole('button', { name: 'Show it' }).click();
+    const image = page.frameLocator('.inbox-mail').getByRole('img', { name: 'Late' });
+    await image.and(page.frameLocator('.inbox-mail').locator('[src]')).waitFor();
+    t.equal(refused, 4);
+    await page.close();
+  });
+
   t.test('the mail as it was received, with its history and what its domain says', async (t) => {
     const path = await receive([text('Thanks!\r\n\r\nOn Monday the shop wrote:\r\n> It left.')]);
     const page = await open(path, 'light', 1280);

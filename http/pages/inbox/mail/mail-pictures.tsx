@@ -4,15 +4,20 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../../api.ts';
+import { ApiError } from '../../api-error.ts';
 import { Button } from '../../design/button.tsx';
 import { Failure } from '../../design/feedback.tsx';
 import { Icon } from '../../design/icon.tsx';
 import type { Message } from '../../records.ts';
 import { FormattedMail } from '../message-text.tsx';
 
-const atOnce = 4;
-/** The service itself gives up after 15 seconds. */
-const timeoutMs = 25_000;
+/** As many as the service fetches at once for a workspace. */
+const atOnce = 3;
+/** The service itself gives up after 15 seconds, and a picture may wait there behind two others. */
+const timeoutMs = 50_000;
+/** While the service fetches others: for about a minute. */
+const maxTries = 20;
+const pauseMs = 3000;
 
 export function WithPictures({
   message,
@@ -69,11 +74,14 @@ function wordsFor({ alt, ownerDocument }: HTMLImageElement): HTMLElement {
   return words;
 }
 
-/** Some at a time. */
+const isBusy = (error: unknown): boolean => error instanceof ApiError && [429, 503].includes(error.status);
+
+/** Some at a time. One that the service has no place for is tried again after the others. */
 function fillIn(path: string, places: readonly HTMLImageElement[]): Filling {
   const abort = new AbortController();
   const numbers = [...new Set(places.map(numberOf))];
   const made: string[] = [];
+  const tries = new Map<string, number>();
   const next = async (): Promise<void> => {
     for (let number = numbers.shift(); number !== undefined && !abort.signal.aborted; number = numbers.shift()) {
       const images = places.filter((place) => numberOf(place) === number);
@@ -82,8 +90,13 @@ function fillIn(path: string, places: readonly HTMLImageElement[]): Filling {
         const url = URL.createObjectURL(file);
         made.push(url);
         for (const image of images) image.src = url;
-      } catch {
-        for (const image of images) image.replaceWith(wordsFor(image));
+      } catch (error) {
+        const tried = (tries.get(number) ?? 0) + 1;
+        tries.set(number, tried);
+        if (isBusy(error) && tried < maxTries) {
+          numbers.push(number);
+          await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        } else for (const image of images) image.replaceWith(wordsFor(image));
       }
     }
   };
