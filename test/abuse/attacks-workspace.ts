@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { sendRaw } from '../support/mail-servers.ts';
 import type { Attack, Attacker } from './attack.ts';
 
 /** Calls of an agent in its own workspace at full speed; `of` makes the request. */
@@ -231,6 +232,69 @@ export const workspaceAttacks: readonly Attack[] = [
         }
         for (const socket of sockets) socket.destroy();
         server.close();
+      };
+    },
+  },
+  {
+    name: 'mail-readers',
+    what: 'mails with calendars that are slow to read and 100 pictures at a server that never ends one, opened in a loop',
+    async prepare(attacker) {
+      const { token } = await attacker.workspace();
+      const { inboundEmail } = await attacker.caller.ask('GET', '/workspace/integrations', { token });
+      const site = createServer((_, response) => {
+        response.writeHead(200, { 'Content-Type': 'image/png' }).write('x');
+        const timer = setInterval(() => response.write('x'.repeat(50_000)), 500);
+        response.once('close', () => clearInterval(timer));
+      }).listen(0, '127.0.0.1');
+      await once(site, 'listening');
+      const { port } = site.address() as AddressInfo;
+      const pictures = Array.from({ length: 100 }, (_, index) => `<img src="http://127.0.0.1:${port}/${index}">`);
+      const html = `${pictures.join('')}${'<b></b>\r\n'.repeat(8500)}`;
+      const calendars = (serial: number): string[] =>
+        [
+          ['DTSTART:20260713T080000Z', 'DURATION:P99999999999D'],
+          ['DTSTART:20260713T080000Z', `X${';A=B'.repeat(120_000)}:x`],
+          Array.from({ length: 15_000 }, () => 'END:VEVENT\r\nBEGIN:VEVENT'),
+          [`RDATE:${'20260713T080000Z,'.repeat(25_000)}`],
+        ].map((lines) =>
+          ['BEGIN:VCALENDAR', 'BEGIN:VEVENT', `UID:${serial}`, ...lines, 'END:VEVENT', 'END:VCALENDAR'].join('\r\n'),
+        );
+      for (let serial = 0; serial < 4; serial += 1) {
+        const parts = [
+          `Content-Type: text/html\r\n\r\n${html}`,
+          ...calendars(serial).map(
+            (text) =>
+              `Content-Type: text/calendar\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(text)
+                .toString('base64')
+                .replace(/.{76}/g, '$&\r\n')}`,
+          ),
+        ];
+        await sendRaw(attacker.target.smtpPort, {
+          from: `x${serial}@hostile.example`,
+          to: inboundEmail.address,
+          raw: [
+            `From: x${serial}@hostile.example`,
+            'Content-Type: multipart/mixed; boundary=b\r\n',
+            ...parts.map((part) => `--b\r\n${part}`),
+            '--b--\r\n',
+          ].join('\r\n'),
+        });
+      }
+      const { conversations } = await attacker.caller.ask('GET', '/conversations/queue?channel=ticket', { token });
+      const places: string[] = [];
+      for (const { id } of conversations) {
+        const { messages } = await attacker.caller.ask('GET', `/conversations/${id}/messages`, { token });
+        const mail = messages.find((message: { mail?: unknown }) => message.mail != null);
+        places.push(`/api/v1/conversations/${id}/messages/${mail.id}`);
+      }
+      return async () => {
+        await attacker.flood((serial) => {
+          const place = places[serial % places.length];
+          const what = serial % 8 === 0 ? 'invitations' : `pictures/${(serial % 100) + 1}`;
+          return attacker.request('GET', `${place}/${what}`, { token });
+        });
+        site.closeAllConnections();
+        site.close();
       };
     },
   },

@@ -1,6 +1,7 @@
-// The thread that reads what agents open in mails. Its texts and files are strangers', and may be made to be slow.
+// The thread that reads what agents open in mails. Its texts and files are strangers', and may be made to be slow, so it gives way to
+// everything else.
 
-import { answerCalls } from '../thread.ts';
+import { answerCalls, giveWay } from '../thread.ts';
 import { type CalendarReading, readCalendar } from './calendar.ts';
 import { picturesOf, type Written } from './display.ts';
 
@@ -10,4 +11,5 @@ export const methods = {
   calendar: (bytes: Uint8Array): Promise<CalendarReading> => readCalendar(bytes),
 };
 
+giveWay();
 answerCalls(methods);
