@@ -144,7 +144,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'app',
   ],
   workers: [
-    'cache-folder failures',
+    'cache-folder failures sender-turns',
     'kept-bundle',
     'domain-names numbering-plan plain-text program-files search/ secrets/',
     'browser-bundler providers/ thread',

@@ -1,7 +1,7 @@
 // Fetches pictures that mails name, for agents who asked to see them. Their servers learn nothing about the reader: no
 // cookie, no referrer, no name of this service. Nothing is kept. Workspaces take turns, since a server may be slow.
 
-import { FairTurns } from '../fair-turns.ts';
+import { SenderTurns } from '../sender-turns.ts';
 import type { ImageSource } from './image-source.ts';
 
 export interface MailPictures {
@@ -33,7 +33,7 @@ const shownTypes: ReadonlySet<string> = new Set([
 ]);
 
 export function createMailPictures(source: ImageSource): MailPictures {
-  const turns = new FairTurns(limits);
+  const turns = new SenderTurns(limits);
   const fetched = async (address: string): Promise<MailPicture | { readonly problem: string }> => {
     const found = await source.fetch(address, { maxBytes });
     if ('problem' in found) return { problem: `it ${found.message}` };

@@ -2,7 +2,7 @@
 // It reads one thing at a time, workspaces in turn, so that one that takes too long fails alone.
 
 import { createHash } from 'node:crypto';
-import { FairTurns } from '../fair-turns.ts';
+import { SenderTurns } from '../sender-turns.ts';
 import { createThread, ThreadBusy, ThreadFailed } from '../thread.ts';
 import type { CalendarReading } from './calendar.ts';
 import type { Written } from './display.ts';
@@ -41,7 +41,7 @@ export function createOpenedMails(): OpenedMails {
     heapMb,
     idleMs,
   });
-  const turns = new FairTurns(limits);
+  const turns = new SenderTurns(limits);
   const inTurn = <Result>(workspaceId: string, read: () => Promise<Result>): Promise<Result> =>
     turns.take(workspaceId, read) ?? Promise.reject(new ThreadBusy('too many opened mails wait to be read'));
   const addresses = keptReadings<readonly string[]>([]);

@@ -1,7 +1,7 @@
 // Work whose senders take turns: so much at once, so much of one sender, and the rest waits in bounded lines. A sender
 // with much work delays its own.
 
-export interface FairLimits {
+export interface SenderLimits {
   readonly atOnce: number;
   /** Of one sender. */
   readonly atOncePerSender: number;
@@ -16,14 +16,14 @@ interface Sender {
   readonly line: (() => void)[];
 }
 
-export class FairTurns {
-  readonly #limits: FairLimits;
+export class SenderTurns {
+  readonly #limits: SenderLimits;
   /** Those with work, in the order in which they are next. */
   readonly #senders = new Map<string, Sender>();
   #atWork = 0;
   #waiting = 0;
 
-  constructor(limits: FairLimits) {
+  constructor(limits: SenderLimits) {
     this.#limits = limits;
   }
 
