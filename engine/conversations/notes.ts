@@ -19,7 +19,7 @@ import { requireText, requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { type Roster, theRoster } from '../workspace/roster.ts';
-import { audienceOf, requireReachable, requireUnmerged } from './conversation.ts';
+import { audienceOf, requireReachable, requireUnmerged, whereNow } from './conversation.ts';
 
 export interface NoteView extends NoteRecord {
   readonly authorName: string;
@@ -57,7 +57,10 @@ export const createNote = command('note.create', (ctx, params: NewNote): { note:
   const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
   requireText(params.body);
   const written = params.noteId === undefined ? undefined : findNote(ctx.db, params.noteId);
-  if (written !== undefined && (written.authorAgentId !== agent.id || written.conversationId !== conversation.id))
+  if (
+    written !== undefined &&
+    (written.authorAgentId !== agent.id || written.conversationId !== whereNow(ctx, conversation.id))
+  )
     refuse('conflict', { message: 'Another note already has this noteId.' });
   if (written === undefined) {
     requireVersion(conversation, params.expectedVersion);

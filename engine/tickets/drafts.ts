@@ -21,7 +21,7 @@ import {
 } from '../../store/mail/drafts.ts';
 import { viewer } from '../../store/record.ts';
 import { type AttachmentInput, filesOf } from '../conversations/attachments.ts';
-import { conversationKind, requireReadable } from '../conversations/conversation.ts';
+import { conversationKind, requireReadable, whereNow } from '../conversations/conversation.ts';
 import { appendServiceLine, appendSystemLine } from '../conversations/messages.ts';
 import { moveTo, transitions } from '../conversations/status.ts';
 import { takeByReply } from '../conversations/taking.ts';
@@ -114,7 +114,7 @@ export const createDraft = command(
       return known.agentId === agent.id ? draftView(known) : refuse('conflict', { message: 'This id is taken.' });
     if (draftId !== undefined && findMessage(ctx.db, draftId) !== undefined)
       refuse('conflict', { message: 'It has been sent already.' });
-    if (conversationId !== null) requireTicketOfDraft(ctx, conversationId);
+    const ticketId = conversationId === null ? null : requireTicketOfDraft(ctx, whereNow(ctx, conversationId)).id;
     if (countDrafts(ctx.db, agent.id) >= maxDrafts)
       refuse('semantic_error', {
         message: `At most ${maxDrafts} drafts can be kept. Delete one first.`,
@@ -125,7 +125,7 @@ export const createDraft = command(
       id: draftId ?? ctx.ids.uuid(),
       version: 1,
       agentId: agent.id,
-      conversationId,
+      conversationId: ticketId,
       state: 'draft',
       mail: withChanges(emptyMail, params.mail),
       unlessAnswered: false,
@@ -276,29 +276,44 @@ export function settleDraft(ctx: Context, item: OutboxItem<NoPayload>, outcome: 
   const before = outcome.state === 'failed' ? findDraft(ctx.db, item.subjectId ?? '') : undefined;
   // A later sending of the same draft has a job of its own.
   if (before?.state !== 'scheduled' || (before.sendAt ?? '') > ctx.at) return;
-  const draft = put(ctx, before, { ...unscheduled, failure: outcome.answer });
-  emitDraft(ctx, 'draft.updated', draft);
-  const conversation = draft.conversationId === null ? undefined : ctx.state(conversationKind, draft.conversationId);
-  const author = theRoster(ctx).agents.get(draft.agentId)?.name ?? 'an agent';
-  if (conversation !== undefined)
-    appendServiceLine(ctx, conversation, `A mail of ${author} was not sent: ${outcome.answer}`);
+  holdBack(ctx, before, outcome.answer);
 }
 
 /**
  * The ticket was merged: its drafts are of the other one. What was about to be sent is not, since it would go to that
- * one's customer; its author is told and decides. Returns the ids.
+ * one's customer; its author is told and decides.
  */
-export function moveDrafts(ctx: Context, from: ConversationRecord, to: ConversationRecord): string[] {
-  return draftsIn(ctx.db, from.id).map((before) => {
-    const failure = `Ticket #${from.ticketNumber} was merged into #${to.ticketNumber} before it was due.`;
-    const isDue = before.state === 'scheduled';
-    const draft = put(ctx, before, { conversationId: to.id, ...(isDue ? { ...unscheduled, failure } : {}) });
-    emitDraft(ctx, 'draft.updated', draft);
-    const author = theRoster(ctx).agents.get(draft.agentId)?.name ?? 'an agent';
-    const present = ctx.state(conversationKind, to.id) ?? to;
-    if (isDue) appendServiceLine(ctx, present, `A mail of ${author} was not sent: ${failure}`);
-    return draft.id;
-  });
+export function moveDrafts(ctx: Context, from: ConversationRecord, to: ConversationRecord): void {
+  const moved = { conversationId: to.id };
+  const failure = `Ticket #${from.ticketNumber} was merged into #${to.ticketNumber} before it was due.`;
+  for (const draft of draftsIn(ctx.db, from.id))
+    if (draft.state === 'scheduled') holdBack(ctx, draft, failure, moved);
+    else emitDraft(ctx, 'draft.updated', put(ctx, draft, moved));
+}
+
+/**
+ * Another customer's ticket was merged into this one: what was about to be sent would go to that customer, too, unless
+ * its author named the recipients. The author is told and decides.
+ */
+export function holdDrafts(
+  ctx: Context,
+  conversation: ConversationRecord,
+  { mergedNumber }: { mergedNumber: number | null },
+): void {
+  for (const draft of draftsIn(ctx.db, conversation.id)) {
+    const { cc, copy, forwardOf } = draft.mail;
+    if (draft.state !== 'scheduled' || cc !== null || !copy || forwardOf !== null) continue;
+    holdBack(ctx, draft, `Ticket #${mergedNumber} was merged into this one before it was due.`);
+  }
+}
+
+function holdBack(ctx: Context, before: DraftRecord, failure: string, changes: Partial<DraftRecord> = {}): DraftRecord {
+  const draft = put(ctx, before, { ...changes, ...unscheduled, failure });
+  emitDraft(ctx, 'draft.updated', draft);
+  const conversation = draft.conversationId === null ? undefined : ctx.state(conversationKind, draft.conversationId);
+  const author = theRoster(ctx).agents.get(draft.agentId)?.name ?? 'an agent';
+  if (conversation !== undefined) appendServiceLine(ctx, conversation, `A mail of ${author} was not sent: ${failure}`);
+  return draft;
 }
 
 /** The merge was undone. What was sent, deleted or scheduled since stays. */

@@ -42,7 +42,7 @@ import {
   replyToOf,
   type Verdict,
 } from './judgement.ts';
-import { copiesAfter, setCopies } from './mail-copies.ts';
+import { copiesAfter, keptCopies, setCopies } from './mail-copies.ts';
 import { findThread, type Place, type ThreadMatch } from './threading.ts';
 import { openTicket, ticketCustomer } from './tickets.ts';
 
@@ -98,7 +98,10 @@ function threadOf(ctx: Context, mail: IncomingMail): Threaded {
     {
       placesOf: (id) => placesOf(ctx.db, id).map((place) => presentPlace(ctx, place)),
       placeBySubject: (_, subjectKey) => {
-        const [place] = addresses.flatMap((address) => placeBySubject(ctx.db, address, subjectKey) ?? []);
+        const [place] = addresses.flatMap((address) => {
+          const found = placeBySubject(ctx.db, address, subjectKey);
+          return found === undefined || (address !== mail.from.address && !isTicket(ctx, found)) ? [] : [found];
+        });
         return place && presentPlace(ctx, place);
       },
       isOnThread: (conversationId, address, id) =>
@@ -130,9 +133,12 @@ function isOnTicketByOther(
   { conversationId, addresses }: { conversationId: string; addresses: readonly string[] },
 ): boolean {
   return (
-    ctx.state(conversationKind, conversationId)?.channel === 'ticket' &&
-    addresses.some((address) => isParticipant(ctx.db, conversationId, address))
+    isTicket(ctx, { conversationId }) && addresses.some((address) => isParticipant(ctx.db, conversationId, address))
   );
+}
+
+function isTicket(ctx: Context, { conversationId }: { readonly conversationId: string }): boolean {
+  return ctx.state(conversationKind, conversationId)?.channel === 'ticket';
 }
 
 /** The visitor goes on with its chat by mail. Whoever else received the mail is no part of it. */
@@ -161,7 +167,8 @@ function takeIntoTicket(ctx: Context, threaded: Threaded): void {
   const customer = ticketCustomer(ctx, { email: sender.address, name: sender.name });
   const found = conversationOf(ctx, { mail, match, customer, customerAddress: sender.address });
   const others = othersOn(ctx, mail, { conversation: found, sender: sender.address });
-  const copiedTo = copiesAfter({ others, rule: match.threading.rule, isDisproved });
+  const kept = keptCopies(ctx, found);
+  const copiedTo = copiesAfter({ others, rule: match.threading.rule, isDisproved, kept });
   keep(ctx, threaded, { conversation: setCopies(ctx, found, copiedTo), customer, replyTo });
   if (copiedTo !== undefined) addParticipants(ctx.db, found.id, mail.otherRecipients.slice(0, maxParticipants));
 }

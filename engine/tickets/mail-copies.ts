@@ -4,6 +4,7 @@
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Threading } from '../../store/conversations/messages.ts';
+import { mergesInto } from '../../store/conversations/moves.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
 import { addParticipants, findMailThread } from '../../store/mail/mails.ts';
 import {
@@ -28,12 +29,23 @@ export interface MailOfThread {
   readonly rule: Threading['rule'];
   /** The sender's domain disowns it (DMARC). */
   readonly isDisproved: boolean;
+  /** Those who go on receiving copies, whomever the mail names. */
+  readonly kept?: readonly string[];
 }
 
 /** Undefined: unchanged. */
 export function copiesAfter(mail: MailOfThread): readonly string[] | undefined {
   if (mail.isDisproved || mail.rule === 'subject') return undefined;
-  return [...new Set(mail.others)].slice(0, maxCopies);
+  return [...new Set([...(mail.kept ?? []), ...mail.others])].slice(0, maxCopies);
+}
+
+/**
+ * In a ticket that another customer's was merged into, a mail adds people and drops none, since no one can be expected
+ * to name the other's. An agent removes them.
+ */
+export function keptCopies(ctx: Context, { id, copiedTo }: ConversationRecord): readonly string[] {
+  const brought = copiedTo.length === 0 ? [] : mergesInto(ctx.db, id).flatMap(({ detail }) => detail.copiedTo);
+  return copiedTo.some((address) => brought.includes(address)) ? copiedTo : [];
 }
 
 /** Keeps the version: no one decides by the copies. */

@@ -6,12 +6,19 @@ import type { ConversationRecord } from '../../store/conversations/conversations
 import { findMessage } from '../../store/conversations/messages.ts';
 import {
   countMovable,
+  customersMessagesAfter,
   findMerge,
+  firstAnswerIn,
   insertTicketMove,
   isSplitFrom,
+  isSpokenAfter,
+  type MoveDetail,
+  mergesInto,
   messagesOfMove,
   movableMessages,
   moveNote,
+  noDetail,
+  type TicketMove,
 } from '../../store/conversations/moves.ts';
 import { findNote, notesOf } from '../../store/conversations/notes.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
@@ -19,24 +26,27 @@ import { draftsIn } from '../../store/mail/drafts.ts';
 import { addParticipants, findMailThread, participantsOf, removeParticipants } from '../../store/mail/mails.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import {
+  type ConversationChanges,
   changeConversation,
   conversationKind,
   conversationView,
+  later,
   requireReachable,
   requireUnmerged,
   whereNow,
 } from '../conversations/conversation.ts';
 import { maxFollowers } from '../conversations/followers.ts';
+import { endHandshake } from '../conversations/handshake.ts';
 import { appendSystemLine } from '../conversations/messages.ts';
 import { expectNotice, messageNoticeDeadline } from '../conversations/notices.ts';
-import { moveTo } from '../conversations/status.ts';
+import { moveTo, scheduleClosing } from '../conversations/status.ts';
 import { dayMs } from '../directory/ceilings.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import { reaches } from '../workspace/access.ts';
-import { moveDrafts, returnDrafts } from './drafts.ts';
+import { holdDrafts, moveDrafts, returnDrafts } from './drafts.ts';
 import { maxCopies } from './mail-copies.ts';
 import { emitMove, moveMessages, spokenFields } from './moving.ts';
 
@@ -70,6 +80,8 @@ export const mergeTickets = command('conversation.merge', (ctx, params: MergePar
   requireMergeable(ctx, source, target);
   const copiedTo = newCopies(ctx, source, target);
   const participants = newParticipants(ctx, source, target);
+  const followerIds = newFollowers(source, target);
+  const response = responseOf(source, target);
   const messages = movableMessages(ctx.db, source.id);
   const noteIds = notesOf(ctx.db, source.id).map(({ id }) => id);
   const moveId = ctx.ids.uuid();
@@ -84,7 +96,17 @@ export const mergeTickets = command('conversation.merge', (ctx, params: MergePar
       draftIds: draftsIn(ctx.db, source.id).map(({ id }) => id),
       copiedTo,
       participants,
+      followerIds,
+      firstResponseAt: response.firstResponseAt ?? null,
       before: { status: source.status, waitingSince: source.waitingSince },
+      target: {
+        status: target.status,
+        solvedAt: target.solvedAt,
+        closedAt: target.closedAt,
+        snoozedUntil: target.snoozedUntil,
+        copiedTo: target.copiedTo,
+        participants: participantsOf(ctx.db, target.id),
+      },
     },
     createdAt: ctx.at,
   });
@@ -96,13 +118,15 @@ export const mergeTickets = command('conversation.merge', (ctx, params: MergePar
   for (const noteId of noteIds) moveNote(ctx.db, noteId, target.id);
   addParticipants(ctx.db, target.id, participants);
   const merged = closeInto(ctx, source, { target, agent });
-  const extended = changeConversation(ctx, target, {
-    ...spokenFields(ctx, target, earlier(source.waitingSince, target.waitingSince)),
+  const extended = changeConversation(ctx, copiedTo.length === 0 ? target : anew(target), {
+    ...spokenFields(ctx, target, earlier(waitingIn(source), waitingIn(target))),
+    ...response,
     copiedTo: [...target.copiedTo, ...copiedTo],
-    followerIds: followersOfBoth(source, target),
+    followerIds: [...target.followerIds, ...followerIds],
   });
   const told = appendSystemLine(ctx, extended, `${agent.name} merged ticket #${source.ticketNumber} into this.`);
-  const opened = source.status === 'open' && told.status !== 'open' ? moveTo(ctx, told, 'open') : told;
+  const opened = opens(source, told) ? moveTo(ctx, told, 'open') : told;
+  if (copiedTo.length > 0) holdDrafts(ctx, opened, { mergedNumber: source.ticketNumber });
   moveDrafts(ctx, merged, opened);
   emitMove(ctx, { from: merged, to: opened, count: messages.length });
   expectNotice(ctx, messageNoticeDeadline, target.id);
@@ -116,9 +140,9 @@ export const mergeTickets = command('conversation.merge', (ctx, params: MergePar
 });
 
 /**
- * Within a day: the ticket has its messages and notes again, except what was split off, deleted or sent since. Mails
- * that came meanwhile stay where they are. Answers with the restored ticket. Refuses not_found, forbidden for either,
- * stale_version, conflict.
+ * Within a day: the ticket has its messages and notes again, except what was split off, deleted or sent since, and what
+ * its customer wrote meanwhile, which the target's customer is to see no more of. Answers with the restored ticket.
+ * Refuses not_found, forbidden for either, stale_version, conflict.
  */
 export const unmergeTicket = command(
   'conversation.unmerge',
@@ -141,9 +165,11 @@ export const unmergeTicket = command(
         detail: { mergedInto: target.mergedInto },
       });
     const { detail } = merge;
-    const messages = messagesOfMove(ctx.db, merge.id).filter(
+    const moved = messagesOfMove(ctx.db, merge.id).filter(
       ({ id }) => findMessage(ctx.db, id)?.conversationId === target.id,
     );
+    const { written, addresses } = broughtSince(ctx, merge, { source, target });
+    const messages = [...moved, ...written.map(({ id, createdAt }) => ({ id, writtenAt: createdAt }))];
     const moveId = ctx.ids.uuid();
     insertTicketMove(ctx.db, {
       id: moveId,
@@ -151,7 +177,7 @@ export const unmergeTicket = command(
       fromId: target.id,
       toId: source.id,
       agentId: agent.id,
-      detail: { noteIds: [], draftIds: [], copiedTo: [], participants: [], before: null },
+      detail: noDetail,
       createdAt: ctx.at,
     });
     moveMessages(
@@ -161,12 +187,22 @@ export const unmergeTicket = command(
     );
     for (const noteId of detail.noteIds)
       if (findNote(ctx.db, noteId)?.conversationId === target.id) moveNote(ctx.db, noteId, source.id);
-    removeParticipants(ctx.db, target.id, detail.participants);
-    const reduced = changeConversation(ctx, target, {
+    removeParticipants(ctx.db, target.id, [...addresses]);
+    const copiedTo = target.copiedTo.filter((address) => !addresses.has(address));
+    const changed = changeConversation(ctx, copiedTo.length === target.copiedTo.length ? target : anew(target), {
       ...spokenFields(ctx, target, target.waitingSince),
-      copiedTo: target.copiedTo.filter((address) => !detail.copiedTo.includes(address)),
+      ...responseAlone(ctx, target, detail),
+      copiedTo,
+      followerIds: target.followerIds.filter((id) => !detail.followerIds.includes(id)),
     });
-    const restored = reopenAlone(ctx, source, { before: detail.before, agent, target });
+    const reduced = closeAgain(ctx, changed, merge);
+    const asked = written.find(({ createdAt }) => target.waitingSince !== null && createdAt >= target.waitingSince);
+    const restored = reopenAlone(ctx, source, {
+      status: written.length > 0 ? 'open' : detail.before?.status,
+      waitingFrom: earlier(detail.before?.waitingSince ?? null, asked?.createdAt ?? null),
+      agent,
+      target,
+    });
     appendSystemLine(ctx, reduced, `${agent.name} undid the merge of ticket #${source.ticketNumber}.`);
     returnDrafts(ctx, detail.draftIds, { from: target.id, to: source.id });
     emitMove(ctx, { from: reduced, to: restored, count: messages.length });
@@ -240,8 +276,100 @@ function newParticipants(ctx: Context, source: ConversationRecord, target: Conve
   return participantsOf(ctx.db, source.id).filter((address) => !known.has(address));
 }
 
-function followersOfBoth(source: ConversationRecord, target: ConversationRecord): string[] {
-  return [...new Set([...target.followerIds, ...source.followerIds])].slice(0, maxFollowers);
+function newFollowers(source: ConversationRecord, target: ConversationRecord): string[] {
+  const added = source.followerIds.filter((id) => !target.followerIds.includes(id));
+  if (target.followerIds.length + added.length > maxFollowers)
+    refuse('semantic_error', {
+      message: `Together, more than ${maxFollowers} agents follow them. Remove some from either ticket first.`,
+      detail: { maxFollowers },
+    });
+  return added;
+}
+
+/** The target's customer was answered in the merged ticket, which counts in no report any more. */
+function responseOf(source: ConversationRecord, target: ConversationRecord): ConversationChanges {
+  const { firstResponseAt, firstResponderId } = source;
+  if (target.firstResponseAt !== null || firstResponseAt === null) return {};
+  return { firstResponseAt: later(firstResponseAt, target.createdAt), firstResponderId };
+}
+
+function responseAlone(ctx: Context, target: ConversationRecord, { firstResponseAt }: MoveDetail): ConversationChanges {
+  const isMerged = firstResponseAt !== null && target.firstResponseAt === firstResponseAt;
+  return isMerged ? firstAnswerIn(ctx.db, target.id) : {};
+}
+
+/** Who decides by it must know that its answers go to others. */
+function anew(target: ConversationRecord): ConversationRecord {
+  return { ...target, version: target.version + 1 };
+}
+
+function isOver({ status }: ConversationRecord): boolean {
+  return status === 'solved' || status === 'closed';
+}
+
+/** What was left unanswered when it was solved is over. */
+function waitingIn(conversation: ConversationRecord): string | null {
+  return isOver(conversation) ? null : conversation.waitingSince;
+}
+
+/** Whoever would have come back to the merged ticket finds it in the target. */
+function opens(source: ConversationRecord, target: ConversationRecord): boolean {
+  return source.status === 'open' ? target.status !== 'open' : source.status === 'pending' && isOver(target);
+}
+
+/**
+ * What the merged ticket's people wrote in the target since, and whose addresses it has because of them. Neither those
+ * that it had before, nor what another merge in force brings.
+ */
+function broughtSince(
+  ctx: Context,
+  merge: TicketMove,
+  { source, target }: { source: ConversationRecord; target: ConversationRecord },
+) {
+  const { copiedTo, participants } = merge.detail;
+  const others = mergesInto(ctx.db, target.id).filter(({ fromId }) => fromId !== source.id);
+  const own = new Set([
+    findMailThread(ctx.db, target.id)?.customerAddress,
+    ...(merge.detail.target?.copiedTo ?? []),
+    ...(merge.detail.target?.participants ?? []),
+    ...others.flatMap(({ fromId, detail }) => [
+      findMailThread(ctx.db, fromId)?.customerAddress,
+      ...detail.copiedTo,
+      ...detail.participants,
+    ]),
+  ]);
+  const addresses = new Set([...copiedTo, ...participants].filter((address) => !own.has(address)));
+  const written = customersMessagesAfter(ctx.db, target.id, merge.createdAt).filter(({ senderId, mail }) => {
+    const from = mail?.from.address;
+    const isTheirs = senderId === source.visitorId || (from !== undefined && addresses.has(from));
+    if (!isTheirs || senderId === target.visitorId || own.has(from)) return false;
+    for (const address of mail?.copiedTo ?? []) if (!own.has(address)) addresses.add(address);
+    return true;
+  });
+  return { written, addresses };
+}
+
+/** The merge opened the target, and no one wrote in it since: it is as it was. */
+function closeAgain(ctx: Context, target: ConversationRecord, { detail, createdAt }: TicketMove): ConversationRecord {
+  const before = detail.target;
+  if (before === null || before.status === target.status || target.status !== 'open') return target;
+  if (isSpokenAfter(ctx.db, target.id, createdAt)) return target;
+  if (before.status !== 'pending') return resolve(ctx, target, before);
+  const { snoozedUntil } = before;
+  return snoozedUntil !== null && snoozedUntil <= ctx.at ? target : moveTo(ctx, target, 'pending', { snoozedUntil });
+}
+
+/** With the times of then, by which it closes and is counted. */
+function resolve(
+  ctx: Context,
+  conversation: ConversationRecord,
+  { status, solvedAt, closedAt }: Pick<ConversationRecord, 'status' | 'solvedAt' | 'closedAt'>,
+  changes: Parameters<typeof moveTo>[3] = {},
+): ConversationRecord {
+  const told = moveTo(ctx, conversation, status, changes);
+  const resolved = changeConversation(ctx, told, { solvedAt, closedAt });
+  if (status === 'solved') scheduleClosing(ctx, resolved);
+  return resolved;
 }
 
 /** Ends what waits on it: an offer, a snooze, its closing by itself. */
@@ -255,7 +383,7 @@ function closeInto(
   const emptied = { ...spokenFields(ctx, source, null), lastLineAt, mergedInto: target.id };
   const line = `${agent.name} merged this into ticket #${target.ticketNumber}.`;
   if (source.status !== 'closed') return moveTo(ctx, source, 'closed', { ...emptied, line });
-  return appendSystemLine(ctx, changeConversation(ctx, source, emptied), line);
+  return appendSystemLine(ctx, changeConversation(ctx, endHandshake(ctx, source), emptied), line);
 }
 
 /** Solved or closed if it was, and otherwise open. */
@@ -263,19 +391,22 @@ function reopenAlone(
   ctx: Context,
   source: ConversationRecord,
   {
-    before,
+    status,
+    waitingFrom,
     agent,
     target,
   }: {
-    before: { readonly status: ConversationRecord['status']; readonly waitingSince: string | null } | null;
+    status: ConversationRecord['status'] | undefined;
+    waitingFrom: string | null;
     agent: AgentRecord;
     target: ConversationRecord;
   },
 ): ConversationRecord {
-  const filled = { ...spokenFields(ctx, source, before?.waitingSince ?? null), mergedInto: null };
+  const filled = { ...spokenFields(ctx, source, waitingFrom), mergedInto: null };
   const line = `${agent.name} undid the merge into ticket #${target.ticketNumber}.`;
-  if (before?.status === 'closed') return appendSystemLine(ctx, changeConversation(ctx, source, filled), line);
-  return moveTo(ctx, source, before?.status === 'solved' ? 'solved' : 'open', { ...filled, line });
+  if (status === 'closed') return appendSystemLine(ctx, changeConversation(ctx, source, filled), line);
+  if (status !== 'solved') return moveTo(ctx, source, 'open', { ...filled, line });
+  return resolve(ctx, source, { status, solvedAt: source.solvedAt, closedAt: null }, { ...filled, line });
 }
 
 function earlier(one: string | null, other: string | null): string | null {

@@ -3,7 +3,7 @@
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { findMessage, type MessageRecord } from '../../store/conversations/messages.ts';
-import { countMovable, insertTicketMove } from '../../store/conversations/moves.ts';
+import { countMovable, insertTicketMove, noDetail } from '../../store/conversations/moves.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
 import { addParticipants, findMailThread, findReceivedMail } from '../../store/mail/mails.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../conversations/conversation.ts';
 import { appendSystemLine } from '../conversations/messages.ts';
 import { expectNotice, messageNoticeDeadline } from '../conversations/notices.ts';
-import { visitorKind } from '../customers/visitors.ts';
+import { addressOf, visitorKind } from '../customers/visitors.ts';
 import { refuse } from '../errors.ts';
 import { takesMailAt } from '../mail/inbound-addresses.ts';
 import { startMailThread } from '../mail/ticket-mail.ts';
@@ -22,10 +22,11 @@ import { subjectKeyOf } from '../mail-addresses.ts';
 import { requireText, requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
+import { reaches } from '../workspace/access.ts';
 import { requireFeature } from '../workspace/entitlements.ts';
 import { copiesAfter, setCopies } from './mail-copies.ts';
 import { emitMove, moveMessages, spokenFields } from './moving.ts';
-import { openTicket } from './tickets.ts';
+import { openTicket, requireMayCreateTickets } from './tickets.ts';
 
 export interface SplitParams {
   readonly conversationId: string;
@@ -36,13 +37,14 @@ export interface SplitParams {
 }
 
 /**
- * Answers with the new ticket, which no one has yet. Refuses not_found, forbidden, feature_locked, stale_version,
+ * Answers with the new ticket, which no one has yet, unless the caller could not see it otherwise. Refuses not_found, forbidden, feature_locked, stale_version,
  * conflict for a merged ticket, illegal_status_transition for spam, semantic_error for what cannot be split off.
  */
 export const splitMessage = command(
   'conversation.split',
   (ctx, params: SplitParams): { conversation: ConversationView } => {
     const { agent, conversation: source } = requireReachable(ctx, params.conversationId);
+    requireMayCreateTickets(agent);
     requireFeature(ctx, 'tickets');
     requireVersion(source, params.expectedVersion);
     if (params.subject !== undefined) requireText(params.subject, 'subject');
@@ -57,14 +59,18 @@ export const splitMessage = command(
       fromId: source.id,
       toId: opened.id,
       agentId: agent.id,
-      detail: { noteIds: [], draftIds: [], copiedTo: [], participants: [], before: null },
+      detail: noDetail,
       createdAt: ctx.at,
     });
     moveMessages(ctx, [{ id: message.id, createdAt: message.createdAt, writtenAt: message.createdAt }], {
       moveId,
       toId: opened.id,
     });
-    const filled = changeConversation(ctx, opened, spokenFields(ctx, opened, message.createdAt));
+    const filled = changeConversation(ctx, opened, {
+      ...spokenFields(ctx, opened, message.createdAt),
+      // It has the other ticket only because that is assigned to it.
+      ...(reaches(agent, opened) ? {} : { assignedAgentId: agent.id }),
+    });
     const ticket = appendSystemLine(
       ctx,
       filled,
@@ -114,7 +120,12 @@ function openFor(
   const thread = findMailThread(ctx.db, source.id);
   const received = findReceivedMail(ctx.db, message.id);
   const customer = ctx.state(visitorKind, message.senderId ?? '');
-  const customerAddress = customer?.id === source.visitorId ? thread?.customerAddress : received?.fromAddress;
+  const customerAddress =
+    (customer?.id === source.visitorId ? thread?.customerAddress : undefined) ??
+    // A form's mail is answered at the address that it names, and comes from one that no one reads.
+    (received?.replyTo?.toLowerCase() === customer?.email?.toLowerCase() ? received?.replyTo : undefined) ??
+    received?.fromAddress ??
+    (customer && addressOf(ctx, customer))?.toLowerCase();
   if (customer === undefined || customerAddress === undefined)
     refuse('semantic_error', { message: 'No address is known that this message could be answered to.' });
   const ticket = openTicket(ctx, { customer, subject, departmentId: source.departmentId });

@@ -60,7 +60,7 @@ export const createTicket = command('ticket.create', (ctx, params: TicketParams)
 
 /** Refuses forbidden, feature_locked, invalid_body. */
 export function requireTicket(ctx: Context, agent: AgentRecord, ticket: NewTicket): void {
-  if (!mayCreateTickets(agent)) refuse('forbidden', { message: 'You are not allowed to create tickets.' });
+  requireMayCreateTickets(agent);
   requireFeature(ctx, 'tickets');
   if (!isAddress(ticket.customerEmail)) refuseField('invalid_body', 'to', 'must name the customer');
   requireText(ticket.subject, 'subject');
@@ -69,6 +69,11 @@ export function requireTicket(ctx: Context, agent: AgentRecord, ticket: NewTicke
     refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
   if (ticket.departmentId !== undefined && agent.role !== 'admin' && !agent.groupIds.includes(ticket.departmentId))
     refuse('forbidden', { message: 'You are not allowed to create tickets in this department.' });
+}
+
+/** Refuses forbidden. */
+export function requireMayCreateTickets(agent: AgentRecord): void {
+  if (!mayCreateTickets(agent)) refuse('forbidden', { message: 'You are not allowed to create tickets.' });
 }
 
 /** The ticket and its first message, which is mailed. The caller has checked the ticket. */

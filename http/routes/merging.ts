@@ -20,9 +20,10 @@ export const mergingRoutes = [
       'Moves its messages, notes, files and drafts to the ticket `into`, in the order of time and with their ids; ' +
       'later answers to its mails arrive there. ' +
       "The merged ticket is closed with `mergedInto`. If the tickets have different customers, the merged one's customer " +
-      'and `copiedTo` receive the answers as copies. A mail that was about to be sent in it becomes a draft again. ' +
-      'If the merged ticket is open, `into` becomes open. Returns `into`. ' +
-      'Returns 422 for chats and calls, for more than 1000 messages and notes, and if more than 50 people would receive copies; ' +
+      'and `copiedTo` receive the answers as copies. A mail that was about to be sent in it becomes a draft again, and so does one ' +
+      'of `into` that would go to another customer. If the merged ticket is open, or pending while `into` is solved or closed, ' +
+      '`into` becomes open. Returns `into`. ' +
+      'Returns 422 for chats and calls, for more than 1000 messages and notes, and if more than 50 people would receive copies or 20 agents would follow; ' +
       '409 `conflict`, with `detail.mergedInto`, if either ticket is merged already, and 409 `illegal_status_transition` for spam.',
     access: { kind: 'agent', scope: 'conversations:write' },
     params: ById,
@@ -41,7 +42,7 @@ export const mergingRoutes = [
     summary: 'Undo a merge',
     description:
       'Within a day. Puts the messages and notes back that the merge moved, and reopens the ticket, which is returned. ' +
-      'Messages that arrived in the other ticket since stay there. ' +
+      'Messages that its customer wrote in the other ticket since come back, too; others stay there. ' +
       'Returns 409 `conflict` if the ticket is not merged, after a day, and while the other ticket is itself merged.',
     access: { kind: 'agent', scope: 'conversations:write' },
     params: ById,
@@ -59,7 +60,8 @@ export const mergingRoutes = [
     tag: 'Conversations',
     summary: 'Make a message a ticket of its own',
     description:
-      "The new ticket is of the message's sender, in the same department and unassigned. " +
+      "The new ticket is of the message's sender, in the same department and unassigned, " +
+      'or assigned to the caller if it could not see it otherwise. The caller must be allowed to create tickets. ' +
       'It has the message with its files and its mail, so that answers to that mail arrive there. ' +
       'Merge it into the first ticket to undo this. ' +
       "Returns 422 for a message that is not a customer's, that answers a forwarded one, or that is the only one of its ticket, " +

@@ -2,8 +2,8 @@
 // undone. Rows stay, because the search index follows them and erasing a customer needs them.
 
 import type { Database } from '../database.ts';
-import { fromJson, toJson } from '../json.ts';
-import type { ConversationStatus, MessageRecord } from './records.ts';
+import { fromJson, fromJsonOrNull, toJson } from '../json.ts';
+import type { ConversationRecord, MessageMail, MessageRecord } from './records.ts';
 
 /** What a merge moved and added besides messages, and how the merged ticket was before. */
 export interface MoveDetail {
@@ -12,8 +12,30 @@ export interface MoveDetail {
   /** Addresses that the target's mails go to since, and those that may answer them. */
   readonly copiedTo: readonly string[];
   readonly participants: readonly string[];
-  readonly before: { readonly status: ConversationStatus; readonly waitingSince: string | null } | null;
+  /** Agents who follow the target since. */
+  readonly followerIds: readonly string[];
+  /** The target's first response, if it is the merged ticket's. */
+  readonly firstResponseAt: string | null;
+  readonly before: Pick<ConversationRecord, 'status' | 'waitingSince'> | null;
+  /** How the target was. */
+  readonly target:
+    | (Pick<ConversationRecord, 'status' | 'solvedAt' | 'closedAt' | 'snoozedUntil' | 'copiedTo'> & {
+        readonly participants: readonly string[];
+      })
+    | null;
 }
+
+/** Of a move that brings messages alone. */
+export const noDetail: MoveDetail = {
+  noteIds: [],
+  draftIds: [],
+  copiedTo: [],
+  participants: [],
+  followerIds: [],
+  firstResponseAt: null,
+  before: null,
+  target: null,
+};
 
 export interface TicketMove {
   readonly id: string;
@@ -26,6 +48,11 @@ export interface TicketMove {
 }
 
 type Row = Omit<TicketMove, 'detail'> & { readonly detail: string };
+
+const fromRow = (row: Row): TicketMove => ({
+  ...row,
+  detail: { ...noDetail, ...fromJson<Partial<MoveDetail>>(row.detail) },
+});
 
 export function insertTicketMove(db: Database, move: TicketMove): void {
   db.run(
@@ -40,7 +67,18 @@ export function findMerge(db: Database, fromId: string): TicketMove | undefined 
     `SELECT * FROM ticketMove WHERE fromId = ? AND kind = 'merge' ORDER BY createdAt DESC, id DESC LIMIT 1`,
     [fromId],
   );
-  return row && { ...row, detail: fromJson(row.detail) };
+  return row && fromRow(row);
+}
+
+/** Merges in force that brought the ticket its messages. */
+export function mergesInto(db: Database, toId: string): TicketMove[] {
+  return db
+    .all<Row>(
+      `SELECT * FROM ticketMove WHERE id IN (SELECT moveId FROM message JOIN messageMove ON messageId = message.id WHERE conversationId = @toId)
+         AND kind = 'merge' AND toId = @toId AND EXISTS (SELECT 1 FROM conversation WHERE conversation.id = fromId AND mergedInto = @toId) ORDER BY createdAt, id`,
+      { toId },
+    )
+    .map(fromRow);
 }
 
 /** Whether `ticket` was begun by splitting a message off `from`. */
@@ -72,6 +110,44 @@ export function movableMessages(db: Database, conversationId: string): { id: str
 /** What a merge moved, oldest first, with the times from before. */
 export function messagesOfMove(db: Database, moveId: string): { id: string; writtenAt: string }[] {
   return db.all('SELECT messageId AS id, writtenAt FROM messageMove WHERE moveId = ? ORDER BY seq', [moveId]);
+}
+
+/** What customers wrote in the ticket after `since`, oldest first: neither side messages nor what a merge brought. */
+export function customersMessagesAfter(
+  db: Database,
+  conversationId: string,
+  since: string,
+): (Pick<MessageRecord, 'id' | 'senderId' | 'createdAt'> & { readonly mail: MessageMail | null })[] {
+  return db
+    .all<{ id: string; senderId: string; createdAt: string; mail: string | null }>(
+      `SELECT id, senderId, createdAt, mail FROM message WHERE conversationId = @conversationId AND senderType = 'visitor' AND createdAt > @since AND mail ->> '$.side' IS NULL
+         AND NOT EXISTS (SELECT 1 FROM messageMove JOIN ticketMove ON ticketMove.id = moveId WHERE messageId = message.id AND kind = 'merge' AND toId = @conversationId) ORDER BY createdAt`,
+      { conversationId, since },
+    )
+    .map((row) => ({ ...row, mail: fromJsonOrNull(row.mail) }));
+}
+
+/** Whether a person wrote in it after `since`. */
+export function isSpokenAfter(db: Database, conversationId: string, since: string): boolean {
+  return (
+    db.get(`SELECT 1 FROM message WHERE conversationId = ? AND createdAt > ? AND senderType <> 'system' LIMIT 1`, [
+      conversationId,
+      since,
+    ]) !== undefined
+  );
+}
+
+/** The first answer of an agent. */
+export function firstAnswerIn(
+  db: Database,
+  conversationId: string,
+): Pick<ConversationRecord, 'firstResponseAt' | 'firstResponderId'> {
+  return (
+    db.get(
+      `SELECT createdAt AS firstResponseAt, senderId AS firstResponderId FROM message WHERE conversationId = ? AND senderType = 'agent' AND mail ->> '$.side' IS NULL ORDER BY createdAt LIMIT 1`,
+      [conversationId],
+    ) ?? { firstResponseAt: null, firstResponderId: null }
+  );
 }
 
 export function hasMessageAt(db: Database, conversationId: string, createdAt: string): boolean {

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';
-import { eraseContact } from '../../store/operations/erasure.ts';
+import { contactsNamed, eraseContact } from '../../store/operations/erasure.ts';
 import { workspaceFaults } from '../../store/operations/integrity.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { startService } from '../support/service.ts';
@@ -16,6 +16,7 @@ t.test('merging and splitting', async (t) => {
   });
   const owner = await service.workspace();
   const ann = await service.agent(owner, { name: 'Ann' });
+  await service.patch(`/agents/${ann.agentId}`, { canTransfer: true }, owner.token);
   const chatter = await service.agent(owner, { channels: ['chats'] });
   const stranger = await service.workspace();
   const mailbox = await service.mailbox(owner);
@@ -170,6 +171,173 @@ t.test('merging and splitting', async (t) => {
     sound(t);
   });
 
+  t.test('[copies] a mail of either customer drops no one; an agent does', async (t) => {
+    const dora = 'dora@customer.example';
+    const [first, second] = [await mailed(), await mailed({ to: [mailbox.address, dora] })];
+    t.match(await record(second.id), { copiedTo: [dora] });
+    const { version } = await record(second.id);
+    await merge(first.id, second.id);
+    t.ok((await record(second.id)).version > version, 'an answer written before is stale');
+    const both = [dora, first.customer];
+    t.same((await record(second.id)).copiedTo, both);
+    for (const { customer, mailId } of [second, first]) {
+      const headers = { 'In-Reply-To': mailId };
+      await service.deliver(mailbox, {
+        from: customer,
+        messageId: `<alone-${customer}>`,
+        headers,
+        text: 'To you alone',
+      });
+      t.same((await record(second.id)).copiedTo, both, customer);
+    }
+    await service.put(`/conversations/${second.id}/copied-to`, { copiedTo: [dora] }, ann.token);
+    const headers = { 'In-Reply-To': second.mailId };
+    await service.deliver(mailbox, {
+      from: second.customer,
+      messageId: '<alone@customer.example>',
+      headers,
+      text: 'Me',
+    });
+    t.same((await record(second.id)).copiedTo, [], 'as in any ticket, since no one is there by the merge');
+  });
+
+  t.test('[copies] undoing takes back what the merged customer wrote, and whom it named', async (t) => {
+    const [first, second] = [await mailed({ to: [mailbox.address, 'quinn@customer.example'] }), await mailed()];
+    await merge(first.id, second.id);
+    await service.deliver(mailbox, {
+      from: first.customer,
+      to: [mailbox.address, 'rob@customer.example', second.customer],
+      messageId: '<undone1@customer.example>',
+      headers: { 'In-Reply-To': first.mailId },
+      text: 'For us only',
+    });
+    await service.deliver(mailbox, {
+      from: second.customer,
+      to: [mailbox.address, 'tess@customer.example', first.customer],
+      messageId: '<undone2@customer.example>',
+      headers: { 'In-Reply-To': second.mailId },
+      text: 'Of the other',
+    });
+    t.same((await record(second.id)).copiedTo.sort(), [
+      first.customer,
+      'quinn@customer.example',
+      'rob@customer.example',
+      'tess@customer.example',
+    ]);
+    t.equal((await unmerge(first.id)).status, 200);
+    t.same(await bodies(first.id), [first.text, 'For us only']);
+    t.same(await bodies(second.id), [second.text, 'Of the other']);
+    t.match(await record(first.id), { status: 'open', waitingSince: String, preview: 'For us only' });
+    t.same((await record(second.id)).copiedTo, ['tess@customer.example']);
+    await service.deliver(mailbox, {
+      from: 'rob@customer.example',
+      messageId: '<undone3@customer.example>',
+      headers: { 'In-Reply-To': second.mailId },
+      text: 'Let me in',
+    });
+    t.notOk((await bodies(second.id)).includes('Let me in'), 'nor may they write into it');
+    sound(t);
+  });
+
+  t.test('a mail on its way in the target is held back if it would go to another customer, too', async (t) => {
+    const [first, second, third] = [await mailed(), await mailed(), await mailed()];
+    const sendAt = new Date(service.clock.now() + 3600_000).toISOString();
+    const plan = async (conversationId: string, mail: object) => {
+      const { body } = await service.post('/drafts', { conversationId, mail }, ann.token);
+      await service.post(`/drafts/${body.id}/send`, { expectedVersion: 1, sendAt, unlessAnswered: false }, ann.token);
+      return body.id as string;
+    };
+    const drafts = [
+      await plan(second.id, { body: 'For you alone' }),
+      await plan(second.id, { body: 'For these', cc: ['dora@customer.example'] }),
+    ];
+    await merge(first.id, second.id);
+    t.match((await service.get(`/drafts/${drafts[0]}`, ann.token)).body, {
+      state: 'draft',
+      failure: /merged into this/,
+    });
+    t.match((await service.get(`/drafts/${drafts[1]}`, ann.token)).body, { state: 'scheduled' });
+    t.ok((await lines(second.id)).some((line) => /^A mail of Ann was not sent/.test(line)));
+    const same = await mailed({ from: `Cleo <${third.customer}>` });
+    const kept = await plan(third.id, { body: 'For the same' });
+    await merge(same.id, third.id);
+    t.match((await service.get(`/drafts/${kept}`, ann.token)).body, { state: 'scheduled' }, 'the same customer');
+    await service.pass(2 * 3600_000);
+    t.notOk((await bodies(second.id)).includes('For you alone'));
+    t.ok((await bodies(second.id)).includes('For these'));
+    sound(t);
+  });
+
+  t.test('[reports] what was solved waits no more; an answer in either is an answer', async (t) => {
+    const [old, answered, target] = [await mailed(), await mailed(), await mailed()];
+    await service.post(`/conversations/${old.id}/status`, { status: 'solved' }, ann.token);
+    const { waitingSince } = await record(target.id);
+    await merge(old.id, target.id);
+    t.equal((await record(target.id)).waitingSince, waitingSince);
+    await send(answered.id, 'An answer');
+    await service.settled();
+    const { firstResponseAt } = await record(answered.id);
+    await merge(answered.id, target.id);
+    t.match(await record(target.id), { firstResponseAt });
+    sound(t);
+    service.clock.advance(1000);
+    await send(target.id, 'Later');
+    await service.settled();
+    await unmerge(answered.id);
+    const later = (await service.messages(target.id, owner.token)).at(-1);
+    t.match(await record(target.id), { firstResponseAt: later.createdAt });
+    t.match(await record(answered.id), { firstResponseAt });
+    sound(t);
+  });
+
+  t.test('undoing restores followers and the times of what was solved, and closes what the merge opened', async (t) => {
+    const [first, solved, target] = [await mailed(), await mailed(), await mailed()];
+    for (const { id } of [solved, target])
+      await service.post(`/conversations/${id}/status`, { status: 'solved' }, ann.token);
+    const before = { solved: await record(solved.id), target: await record(target.id) };
+    await service.post(`/conversations/${first.id}/followers`, {}, ann.token);
+    service.clock.advance(60_000);
+    await merge(solved.id, target.id);
+    await merge(first.id, target.id);
+    t.match(await record(target.id), { status: 'open', followerIds: [ann.agentId] });
+    await unmerge(first.id);
+    const { status, solvedAt } = before.target;
+    t.match(await record(target.id), { status, solvedAt, followerIds: [] });
+    await unmerge(solved.id);
+    t.match(await record(solved.id), { status: 'solved', solvedAt: before.solved.solvedAt });
+    t.match(await record(target.id), { status, solvedAt });
+    const waiting = await mailed();
+    const until = new Date(service.clock.now() + 3600_000).toISOString();
+    await service.post(`/conversations/${waiting.id}/snooze`, { until }, ann.token);
+    await merge(waiting.id, target.id);
+    t.match(await record(target.id), { status: 'open' }, 'a reminder is not lost');
+    await send(target.id, 'Written since');
+    await unmerge(waiting.id);
+    t.match(await record(target.id), { status: 'open' }, 'what was worked on stays');
+    const many = await mailed();
+    for (let index = 0; index < 20; index += 1)
+      await service.post(
+        `/conversations/${many.id}/followers`,
+        { agentId: (await service.agent(owner)).agentId },
+        ann.token,
+      );
+    await service.post(`/conversations/${target.id}/followers`, {}, ann.token);
+    t.match(await merge(many.id, target.id), { status: 422, body: { detail: { maxFollowers: 20 } } });
+    sound(t);
+  });
+
+  t.test('a draft and a repeated note on a merged ticket go to the target', async (t) => {
+    const [first, second] = [await mailed(), await mailed()];
+    const note = { body: 'Once', noteId: '01a1faa5-20b4-76c0-bd16-f71190000001' };
+    t.equal((await service.post(`/conversations/${first.id}/notes`, note, ann.token)).status, 201);
+    await merge(first.id, second.id);
+    t.match(await service.post(`/conversations/${first.id}/notes`, note, ann.token), {
+      body: { note: { conversationId: second.id } },
+    });
+    const draft = { conversationId: first.id, mail: { body: 'Begun before' } };
+    t.match((await service.post('/drafts', draft, ann.token)).body, { conversationId: second.id });
+  });
+
   t.test('a subject alone leads to the target, too', async (t) => {
     const [first, second] = [await mailed({ subject: 'Blue plates' }), await mailed()];
     await merge(first.id, second.id);
@@ -303,10 +471,11 @@ t.test('merging and splitting', async (t) => {
     t.same(await bodies(c.id), [a.text, b.text, c.text, 'At the end']);
     t.match(await unmerge(a.id), { status: 409, body: { detail: { mergedInto: c.id } } });
     t.equal((await unmerge(b.id)).status, 200);
-    t.same(await bodies(b.id), [a.text, b.text]);
+    t.same(await bodies(b.id), [a.text, b.text, 'At the end']);
     t.equal((await unmerge(a.id)).status, 200);
-    t.same(await bodies(a.id), [a.text]);
-    t.same(await bodies(c.id), [c.text, 'At the end']);
+    t.same(await bodies(a.id), [a.text, 'At the end'], 'what its customer wrote since comes back to it');
+    t.same(await bodies(b.id), [b.text]);
+    t.same(await bodies(c.id), [c.text]);
     sound(t);
   });
 
@@ -385,6 +554,53 @@ t.test('merging and splitting', async (t) => {
     },
   );
 
+  t.test("[erasure] another customer's ticket that was merged into the erased one's stays", async (t) => {
+    const [first, second] = [await mailed({ text: 'Amaranth' }), await mailed({ text: 'Mine' })];
+    await service.post(`/conversations/${first.id}/notes`, { body: 'About amaranth' }, ann.token);
+    await service.post('/drafts', { conversationId: first.id, mail: { body: 'Unsent' } }, ann.token);
+    await merge(first.id, second.id);
+    const { contactId } = await record(second.id);
+    const erase = command('test.erase', (ctx, _: object): void => void eraseContact(ctx.db, { contactId, at: ctx.at }));
+    const of = { workspaceId: owner.workspaceId, caller: systemCaller, params: {} };
+    await service.running.services.engine.execute(erase, of);
+    t.same(await bodies(second.id), ['Amaranth', '[erased]']);
+    t.match((await service.get(`/conversations/${second.id}/notes`, owner.token)).body.notes, [
+      { body: 'About amaranth' },
+    ]);
+    const [message] = await service.messages(second.id, owner.token);
+    t.match(await service.get(`/conversations/${second.id}/messages/${message.id}/original`, owner.token), {
+      body: { text: /Amaranth/ },
+    });
+    t.match((await service.get(`/drafts?conversationId=${second.id}`, ann.token)).body.drafts, [
+      { mail: { body: 'Unsent' } },
+    ]);
+  });
+
+  t.test("[erasure] an address that ends another's; a side message stays one; a merged contact is found", async (t) => {
+    const [erased, other] = [await mailed({ from: 'o@acme.example' }), await mailed()];
+    const copiedTo = ['leo@acme.example'];
+    await service.put(`/conversations/${other.id}/copied-to`, { copiedTo }, ann.token);
+    const [question] = await service.messages(other.id, owner.token);
+    const aside = { body: 'Please look', forwardOf: question.id, to: ['o@acme.example'] };
+    const { status, body: side } = await service.post(`/conversations/${other.id}/messages`, aside, ann.token);
+    t.equal(status, 201);
+    await service.settled();
+    const { contactId } = await record(erased.id);
+    const { body: second } = await service.post('/contacts', { name: 'Olga', phoneE164: '+4917012349999' }, ann.token);
+    await service.post(`/contacts/${second.contact.id}/merge`, { into: contactId }, ann.token);
+    const named = command('test.erase', (ctx, _: object) => {
+      const found = contactsNamed(ctx.db, '+4917012349999').map(({ id }) => id);
+      eraseContact(ctx.db, { contactId, at: ctx.at });
+      return found;
+    });
+    const of = { workspaceId: owner.workspaceId, caller: systemCaller, params: {} };
+    t.same(await service.running.services.engine.execute(named, of), [contactId]);
+    t.match((await service.audited('conversation.copies_changed', owner.token))[0], { after: { copiedTo } });
+    const kept = (await service.messages(other.id, owner.token)).find(({ id }) => id === side.id);
+    t.match(kept, { body: 'Please look', mail: { side: { messageId: question.id } } });
+    t.notMatch(JSON.stringify(kept), /[^e]o@acme/);
+  });
+
   t.test('[split] a message is a ticket of its sender, with its mail', async (t) => {
     const first = await mailed();
     await service.deliver(mailbox, {
@@ -461,6 +677,51 @@ t.test('merging and splitting', async (t) => {
     await service.settled();
     t.match(service.newestMail('dora@customer.example'), { text: /For Dora/ });
     t.notMatch(service.newestMail(first.customer), { text: /For Dora/ });
+  });
+
+  t.test('[split] a form is answered at the address that it names; so is who has written no mail', async (t) => {
+    const first = await mailed();
+    const form = await mailed({
+      from: 'no-reply@forms.example',
+      headers: { 'Reply-To': 'Fay <fay@customer.example>' },
+    });
+    await merge(form.id, first.id);
+    const message = (await service.messages(first.id, owner.token)).at(-1);
+    const ticket = (await split(first.id, message.id)).body.conversation;
+    await send(ticket.id, 'For Fay');
+    const gus = await service.customer(owner.embedId, { name: 'Gus' });
+    const left = { email: 'gus@customer.example', body: 'From the widget' };
+    t.equal((await service.post('/widget/tickets', left, gus.token)).status, 201);
+    await merge((await service.tickets(owner.token)).at(-1).id, first.id);
+    const asked = (await service.messages(first.id, owner.token)).at(-1);
+    t.equal(asked.body, 'From the widget');
+    const other = await split(first.id, asked.id);
+    t.equal(other.status, 201);
+    await send(other.body.conversation.id, 'For Gus');
+    await service.settled();
+    t.match(service.newestMail('fay@customer.example'), { text: /For Fay/ });
+    t.match(service.newestMail('gus@customer.example'), { text: /For Gus/ });
+    t.equal(service.mailCount('no-reply@forms.example'), 0);
+  });
+
+  t.test('[split] needs the right to open tickets; who could not see the new one has it', async (t) => {
+    const [junior, mover] = [await service.agent(owner), await service.agent(owner)];
+    await service.patch(`/agents/${mover.agentId}`, { canTransfer: true }, owner.token);
+    const { body: department } = await service.post('/departments', { name: 'Tax' }, owner.token);
+    const first = await mailed();
+    const headers = { 'In-Reply-To': first.mailId };
+    await service.deliver(mailbox, { from: first.customer, messageId: '<tax@customer.example>', headers, text: 'Two' });
+    const message = (await service.messages(first.id, owner.token)).at(-1);
+    t.match(await split(first.id, message.id, {}, junior.token), { status: 403, body: { error: 'forbidden' } });
+    await service.post(`/conversations/${first.id}/take`, {}, mover.token);
+    const path = `/conversations/${first.id}/assign-to-department`;
+    await service.post(path, { departmentId: department.id }, owner.token);
+    const { version } = await record(first.id);
+    const given = { agentId: mover.agentId, expectedVersion: version, force: true };
+    await service.post(`/conversations/${first.id}/assign-to-agent`, given, owner.token);
+    const { status, body } = await split(first.id, message.id, {}, mover.token);
+    t.equal(status, 201);
+    t.match(body.conversation, { departmentId: department.id, assignedAgentId: mover.agentId });
   });
 
   t.test('[split] refused: what is no question of a customer, the only message, other channels, rights', async (t) => {
