@@ -1,15 +1,18 @@
 // The same person twice: two contacts become one, and can be two again for a day. The target keeps its own values where
 // both have one. The merged contact stays as it was, without visitors and conversations, and says where they are.
 
+import { conversationIdsOfVisitor } from '../../store/conversations/conversations.ts';
 import {
   type ContactMerge,
   type ContactRecord,
   conversationIdsOfContact,
+  deleteContactMerge,
   findContact,
   findContactMerge,
   insertContactMerge,
   type MergedFields,
   visitorIdsOfContact,
+  visitorIdsWithAddress,
 } from '../../store/customers/contacts.ts';
 import { updateContact } from '../../store/customers/writes.ts';
 import { distinctNames } from '../../store/folding.ts';
@@ -98,7 +101,9 @@ export const unmergeContact = command('contact.unmerge', (ctx, params: { contact
   updateContact(ctx.db, { ...target, ...before, email: before.emails[0] ?? null });
   const contact: ContactRecord = { ...source, mergedInto: null };
   updateContact(ctx.db, contact);
-  const { visitorIds, conversationIds } = movedBack(ctx, target.id, merge);
+  const addresses = target.emails.filter((address) => !before.emails.includes(address));
+  const { visitorIds, conversationIds } = movedBack(ctx, target.id, { merge, addresses });
+  deleteContactMerge(ctx.db, merge.id);
   give(ctx, { visitorIds, conversationIds }, source.id);
   ctx.audit({
     action: 'contact.unmerged',
@@ -122,15 +127,24 @@ function give(ctx: Context, { visitorIds, conversationIds }: Moved, contactId: s
   for (const conversationId of conversationIds) giveConversation(ctx, conversationId, contactId);
 }
 
-/** Visitors that are still the target's, and their conversations, also those begun since; and the others that moved. */
-function movedBack(ctx: Context, targetId: string, { detail }: ContactMerge): Moved {
-  const visitorIds = detail.visitorIds.filter((id) => ctx.state(visitorKind, id)?.contactId === targetId);
-  const back = new Set(visitorIds);
-  const moved = new Set(detail.conversationIds);
-  const conversationIds = conversationIdsOfContact(ctx.db, targetId, 2 * maxMoved).filter((id) => {
-    const { visitorId = null } = ctx.state(conversationKind, id) ?? {};
-    return visitorId === null ? moved.has(id) : back.has(visitorId);
-  });
+/**
+ * What is still the target's: visitors that moved or have given an address since that goes back, their conversations,
+ * also those begun since, and the others that moved.
+ */
+function movedBack(
+  ctx: Context,
+  targetId: string,
+  { merge, addresses }: { merge: ContactMerge; addresses: readonly string[] },
+): Moved {
+  const { detail } = merge;
+  const visitorIds = distinct([
+    ...detail.visitorIds.filter((id) => ctx.state(visitorKind, id)?.contactId === targetId),
+    ...visitorIdsWithAddress(ctx.db, targetId, addresses),
+  ]);
+  const conversationIds = distinct([
+    ...detail.conversationIds,
+    ...visitorIds.flatMap((id) => conversationIdsOfVisitor(ctx.db, id)),
+  ]).filter((id) => ctx.state(conversationKind, id)?.contactId === targetId);
   return { visitorIds, conversationIds };
 }
 
@@ -156,7 +170,8 @@ function mergedFields(source: ContactRecord, target: ContactRecord): MergedField
     customFields: Object.fromEntries(
       Object.entries({ ...target.customFields, ...source.customFields, ...target.customFields }).slice(0, maxFields),
     ),
-    lifetimeValueCents: target.lifetimeValueCents + source.lifetimeValueCents,
+    // What a shop says of a customer, under either address: no sum.
+    lifetimeValueCents: Math.max(source.lifetimeValueCents, target.lifetimeValueCents),
     firstSeenAt: source.firstSeenAt < target.firstSeenAt ? source.firstSeenAt : target.firstSeenAt,
     lastSeenAt: source.lastSeenAt > target.lastSeenAt ? source.lastSeenAt : target.lastSeenAt,
   };
@@ -189,8 +204,7 @@ function fieldsBefore(
   };
 }
 
-/** Addresses are compared without case, and kept as they were first. */
-function distinct(emails: readonly string[]): string[] {
-  const folded = emails.map((address) => address.toLowerCase());
-  return emails.filter((_, index) => folded.indexOf(folded[index] ?? '') === index);
+/** Compared without case, which addresses have, and kept as they were first. */
+function distinct(texts: readonly string[]): string[] {
+  return [...new Map(texts.toReversed().map((text) => [text.toLowerCase(), text])).values()].toReversed();
 }

@@ -10,6 +10,7 @@ import {
   type ContactRecord,
   contactPage,
   findContact,
+  findContactByFurtherEmail,
   findOtherWithEmail,
   indexContacts,
   indexDeadline,
@@ -38,12 +39,17 @@ export interface ContactFields {
   readonly company?: string | undefined;
 }
 
-/** Never merged with a contact that has the same email. Refuses invalid_body without a name, an email or a phone. */
+/**
+ * Never merged with a contact that has the same email. Refuses invalid_body without a name, an email or a phone, and
+ * conflict for a further address of another contact, which mails from it go on to.
+ */
 export const createContact = command('contact.create', (ctx, fields: ContactFields): { contact: ContactRecord } => {
   callingAgent(ctx);
   const { name, email, phoneE164, company } = fields;
   if (name === undefined && email === undefined && phoneE164 === undefined)
     refuseField('invalid_body', 'body', 'must have a name, an email or a phoneE164');
+  const other = email === undefined ? undefined : findContactByFurtherEmail(ctx.db, email);
+  if (email !== undefined && other !== undefined) refuseTaken(email, other);
   const contact = addContact(ctx, {
     name: name ?? null,
     email: email ?? null,
@@ -109,12 +115,20 @@ export const changeContact = command(
 );
 
 /** Refuses conflict for a contact whose visitors and conversations another one has. */
-export function requireOneself({ mergedInto, name }: ContactRecord): void {
+export function requireOneself({ mergedInto }: ContactRecord): void {
   if (mergedInto !== null)
     refuse('conflict', {
-      message: `${name ?? 'This contact'} was merged into another contact. Change that one.`,
+      message: 'This contact was merged into another one. Change that one.',
       detail: { mergedInto },
     });
+}
+
+/** Without the other's name, which not everyone who may write contacts may read. */
+function refuseTaken(address: string, { id }: ContactRecord): never {
+  refuse('conflict', {
+    message: `${address} belongs to another contact already. If both are the same person, merge the two contacts.`,
+    detail: { contactId: id },
+  });
 }
 
 /** Each once, the first as it was. */
@@ -126,11 +140,7 @@ function requireEmails(ctx: Context, before: ContactRecord, given: readonly stri
     const address = comparable(written);
     const kept = before.emails.find((one) => one.toLowerCase() === address);
     const other = kept === undefined ? findOtherWithEmail(ctx.db, address, before.id) : undefined;
-    if (other !== undefined)
-      refuse('conflict', {
-        message: `${address} belongs to ${other.name ?? 'another contact'} already. If both are the same person, merge the two contacts.`,
-        detail: { contactId: other.id },
-      });
+    if (other !== undefined) refuseTaken(address, other);
     emails.set(address, kept ?? address);
   }
   const [first] = emails.values();

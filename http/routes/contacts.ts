@@ -107,7 +107,8 @@ export const contactRoutes = [
     tag: 'Contacts',
     summary: 'Create a contact',
     description:
-      'At least one of `name`, `email` and `phoneE164` is required. Several contacts may have the same email.',
+      'At least one of `name`, `email` and `phoneE164` is required. Several contacts may have the same email. ' +
+      'Returns 409 `conflict`, with `detail.contactId`, for a further address of another contact: merge the two, if they are the same person.',
     access: { kind: 'agent', scope: 'visitors:write' },
     body: Type.Object({
       name: Type.Optional(Name),
@@ -116,7 +117,7 @@ export const contactRoutes = [
       company: Type.Optional(Company),
     }),
     reply: { status: 201, schema: Type.Object({ contact: Contact }) },
-    refusals: [],
+    refusals: ['conflict'],
     run({ workspaceId, caller, body }, { engine }) {
       const { name, email, phoneE164, company } = body;
       return engine.execute(createContact, { workspaceId, caller, params: { name, email, phoneE164, company } });

@@ -25,17 +25,21 @@ export function findContact(db: Database, contactId: string): ContactRecord | un
   return row && fromRow(row);
 }
 
-/** The oldest with this as its first address, else the oldest with it among the others. */
+/** The one that has it by a merge or an agent's word, among its further addresses; else the oldest that began with it. */
 export function findOldestContactByEmail(db: Database, email: string): ContactRecord | undefined {
-  const row =
-    db.get<Row>('SELECT * FROM contact WHERE email = ? AND mergedInto IS NULL ORDER BY createdAt, id LIMIT 1', [
-      email,
-    ]) ??
-    db.get<Row>(
-      `SELECT contact.* FROM contactEmail JOIN contact ON contact.id = contactId
-       WHERE address = ? AND mergedInto IS NULL ORDER BY contact.createdAt, contact.id LIMIT 1`,
-      [email],
-    );
+  const row = db.get<Row>(
+    'SELECT * FROM contact WHERE email = ? AND mergedInto IS NULL ORDER BY createdAt, id LIMIT 1',
+    [email],
+  );
+  return findContactByFurtherEmail(db, email) ?? (row && fromRow(row));
+}
+
+export function findContactByFurtherEmail(db: Database, email: string): ContactRecord | undefined {
+  const row = db.get<Row>(
+    `SELECT contact.* FROM contactEmail JOIN contact ON contact.id = contactId
+     WHERE address = ? AND mergedInto IS NULL ORDER BY contact.createdAt, contact.id LIMIT 1`,
+    [email],
+  );
   return row && fromRow(row);
 }
 
@@ -147,6 +151,16 @@ export function visitorIdsOfContact(db: Database, contactId: string, limit: numb
     .map(({ id }) => id);
 }
 
+/** Visitors of the contact who gave one of these addresses. */
+export function visitorIdsWithAddress(db: Database, contactId: string, addresses: readonly string[]): string[] {
+  return db
+    .all<{ id: string }>(
+      'SELECT id FROM visitor WHERE contactId = ? AND lower(email) IN (SELECT lower(value) FROM json_each(?)) ORDER BY id',
+      [contactId, toJson(addresses)],
+    )
+    .map(({ id }) => id);
+}
+
 export function conversationIdsOfContact(db: Database, contactId: string, limit: number): string[] {
   return db
     .all<{ id: string }>('SELECT id FROM conversation WHERE contactId = ? ORDER BY createdAt LIMIT ?', [
@@ -178,6 +192,11 @@ export function insertContactMerge(db: Database, merge: ContactMerge): void {
     'INSERT INTO contactMerge (id, fromId, toId, agentId, detail, createdAt) VALUES (@id, @fromId, @toId, @agentId, @detail, @createdAt)',
     { ...merge, detail: toJson(merge.detail) },
   );
+}
+
+/** It was undone: it holds addresses that one of the two may lose since. */
+export function deleteContactMerge(db: Database, mergeId: string): void {
+  db.run('DELETE FROM contactMerge WHERE id = ?', [mergeId]);
 }
 
 /** The latest merge of the contact into another. */

@@ -115,6 +115,42 @@ t.test('merging contacts', async (t) => {
     sound(t);
   });
 
+  t.test(
+    'undoing gives back what moved, whoever its browser is since, and visitors who gave its address',
+    async (t) => {
+      const [one, other] = [await mailed(), await mailed()];
+      const browser = await service.customer(owner.embedId, { name: 'Kim', email: one.address });
+      const begun = (await service.post('/widget/conversations', { body: 'From my browser' }, browser.token)).body
+        .conversation;
+      await merge(one.contactId, other.contactId);
+      await service.patch('/widget/visitor', { email: 'third@customer.example' }, browser.token);
+      const another = await service.customer(owner.embedId, { name: 'Kim', email: one.address });
+      const since = (await service.post('/widget/conversations', { body: 'Since' }, another.token)).body.conversation;
+      const contactOf = async (id: string) =>
+        (await service.get(`/conversations/${id}`, owner.token)).body.conversation.contactId;
+      t.same([await contactOf(begun.id), await contactOf(since.id)], [other.contactId, other.contactId]);
+      await unmerge(one.contactId);
+      t.same([await contactOf(begun.id), await contactOf(since.id)], [one.contactId, one.contactId]);
+      t.equal(await contactOf(other.ticketId), other.contactId);
+      const { visitor } = (await service.get(`/visitors/${another.visitorId}`, owner.token)).body;
+      t.equal(visitor.contactId, one.contactId);
+      sound(t);
+    },
+  );
+
+  t.test('a further address stays with its contact: no new one begins with it', async (t) => {
+    const [one, other] = [await mailed(), await mailed()];
+    await merge(one.contactId, other.contactId);
+    const { status, body } = await service.post('/contacts', { name: 'Kim', email: one.address }, ann.token);
+    t.equal(status, 409);
+    t.match(body, { error: 'conflict', message: /merge the two contacts/, detail: { contactId: other.contactId } });
+    t.equal((await service.post('/contacts', { email: other.address }, ann.token)).status, 201, 'as before');
+    t.equal((await mailed({}, one.address)).contactId, other.contactId);
+    const later = await mailed();
+    await change(later.contactId, { emails: [later.address, 'shared@customer.example'] });
+    t.equal((await mailed({}, 'shared@customer.example')).contactId, later.contactId);
+  });
+
   t.test('a chain is undone from its end; a phone number leads to its end', async (t) => {
     const [a, b, c] = [
       await create({ name: 'A', phoneE164: '+4917012340001' }),
@@ -151,7 +187,11 @@ t.test('merging contacts', async (t) => {
     const other = await mailed();
     t.match(await change(other.contactId, { emails: [other.address, 'home@customer.example'] }), {
       status: 409,
-      body: { error: 'conflict', message: /merge the two contacts/, detail: { contactId: one.contactId } },
+      body: {
+        error: 'conflict',
+        message: /^home@customer.example belongs to another contact/,
+        detail: { contactId: one.contactId },
+      },
     });
     const fields = (field: string) => ({
       status: 400,
