@@ -11,6 +11,22 @@ export interface Erased {
   readonly messages: number;
 }
 
+/** What merges brought from tickets of others: it is theirs. */
+const ofOthers = (ids: 'noteIds' | 'draftIds'): string =>
+  `SELECT value FROM ticketMove, json_each(detail, '$.${ids}') WHERE kind = 'merge' AND fromId NOT IN (SELECT id FROM erasedConversation)`;
+const ofErased = (ids: 'noteIds' | 'draftIds'): string =>
+  `SELECT value FROM ticketMove, json_each(detail, '$.${ids}') WHERE fromId IN (SELECT id FROM erasedConversation)`;
+
+/** Whole texts in JSON: an address may be a part of another one's. */
+const namesErased = (json: string): string =>
+  `EXISTS (SELECT 1 FROM erasedAddress WHERE instr(lower(${json}), json_quote(address)) > 0)`;
+
+/** A side message stays one, without its people. */
+const withoutPeople = `iif(mail -> '$.side' IS NULL, NULL, json_object('from', json_object('address', '', 'name', NULL), 'copiedTo', json('[]'), 'side', mail -> '$.side', 'authentication', NULL))`;
+
+/** The mails of what is erased. */
+const erasedMail = `(messageId IN (SELECT id FROM erasedMessage) OR messageId IS NULL AND conversationId IN (SELECT id FROM erasedConversation))`;
+
 /** Replaces erased text. */
 const erasedText = '[erased]';
 
@@ -18,14 +34,16 @@ const erasedText = '[erased]';
 const noAudience = `json_object('kind', 'conversation', 'channel', 'chat', 'departmentIds', json_array(), 'agentIds', json_array(), 'visitorId', NULL)`;
 
 /**
- * Collects the contact and those merged into it, their visitors, the conversations of both, messages of these and those
- * that tickets of other customers have since a merge, and the addresses that identify the rest.
+ * Collects the contact and those merged into it, their visitors, the conversations of both, messages of these, also
+ * those that tickets of other customers have since a merge, but not those of others that they have since one, and the
+ * addresses that identify the rest.
  */
 const gather: readonly string[] = [
   `CREATE TEMP TABLE erasedContact AS WITH RECURSIVE same (id) AS (SELECT @contactId UNION SELECT contact.id FROM contact JOIN same ON contact.mergedInto = same.id) SELECT id FROM same`,
   'CREATE TEMP TABLE erasedVisitor AS SELECT id FROM visitor WHERE contactId IN (SELECT id FROM erasedContact)',
   `CREATE TEMP TABLE erasedConversation AS SELECT id FROM conversation WHERE contactId IN (SELECT id FROM erasedContact) OR visitorId IN (SELECT id FROM erasedVisitor)`,
   `CREATE TEMP TABLE erasedMessage AS SELECT id, conversationId FROM message WHERE conversationId IN (SELECT id FROM erasedConversation)
+     AND NOT EXISTS (SELECT 1 FROM messageMove JOIN ticketMove ON ticketMove.id = moveId WHERE messageId = message.id AND kind = 'merge' AND fromId NOT IN (SELECT id FROM erasedConversation))
    UNION SELECT message.id, conversationId FROM ticketMove JOIN messageMove ON moveId = ticketMove.id JOIN message ON message.id = messageId WHERE kind = 'merge' AND fromId IN (SELECT id FROM erasedConversation)
    UNION SELECT id, conversationId FROM message WHERE senderType = 'visitor' AND senderId IN (SELECT id FROM erasedVisitor)`,
   `CREATE TEMP TABLE erasedAddress AS SELECT lower(value) AS address FROM contact, json_each(emails) WHERE contact.id IN (SELECT id FROM erasedContact)
@@ -35,7 +53,7 @@ const gather: readonly string[] = [
    UNION SELECT phoneE164 FROM visitor WHERE id IN (SELECT id FROM erasedVisitor) AND phoneE164 IS NOT NULL`,
   `CREATE TEMP TABLE erasedSubject AS SELECT id FROM erasedConversation UNION SELECT id FROM erasedVisitor UNION SELECT id FROM erasedContact
    UNION SELECT id FROM erasedMessage`,
-  `INSERT INTO erasedSubject SELECT webhookDelivery.id FROM webhookDelivery WHERE EXISTS (SELECT 1 FROM erasedSubject WHERE instr(body, erasedSubject.id) > 0) OR EXISTS (SELECT 1 FROM erasedAddress WHERE instr(lower(body), address) > 0)
+  `INSERT INTO erasedSubject SELECT webhookDelivery.id FROM webhookDelivery WHERE EXISTS (SELECT 1 FROM erasedSubject WHERE instr(body, erasedSubject.id) > 0) OR ${namesErased('body')}
    UNION SELECT id FROM verification WHERE lower(destination) IN (SELECT address FROM erasedAddress)`,
   `CREATE TEMP TABLE erasedUpload AS SELECT id FROM upload WHERE visitorId IN (SELECT id FROM erasedVisitor)
      OR EXISTS (SELECT 1 FROM message, json_each(message.attachments) WHERE message.id IN (SELECT id FROM erasedMessage) AND instr(json_extract(value, '$.url'), upload.key) > 0)`,
@@ -50,19 +68,19 @@ const erase: readonly string[] = [
   `UPDATE event SET audience = ${noAudience}, data = '{}' WHERE conversationId IN (SELECT id FROM erasedConversation) OR json_extract(data, '$.visitor.id') IN (SELECT id FROM erasedVisitor)
      OR json_extract(data, '$.completion.visitorId') IN (SELECT id FROM erasedVisitor) OR json_extract(data, '$.visitor.contactId') IN (SELECT id FROM erasedContact)
      OR json_extract(data, '$.message.id') IN (SELECT id FROM erasedMessage) OR json_extract(data, '$.conversation.id') IN (SELECT conversationId FROM erasedMessage)
-     OR EXISTS (SELECT 1 FROM erasedAddress WHERE instr(lower(data), address) > 0)`,
+     OR ${namesErased('data')}`,
   // System lines may contain the contact's name.
-  `UPDATE message SET body = '${erasedText}', bodyHtml = NULL, threading = NULL, mail = NULL, attachments = '[]', deliveryStatus = iif(deliveryStatus = 'queued', 'failed', deliveryStatus) WHERE id IN (SELECT id FROM erasedMessage)`,
+  `UPDATE message SET body = '${erasedText}', bodyHtml = NULL, threading = NULL, mail = ${withoutPeople}, attachments = '[]', deliveryStatus = iif(deliveryStatus = 'queued', 'failed', deliveryStatus) WHERE id IN (SELECT id FROM erasedMessage)`,
   // Messages to others may name the contact as a recipient.
-  `UPDATE message SET mail = NULL WHERE mail IS NOT NULL AND EXISTS (SELECT 1 FROM json_tree(mail) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`,
+  `UPDATE message SET mail = ${withoutPeople} WHERE mail IS NOT NULL AND EXISTS (SELECT 1 FROM json_tree(mail) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`,
   // Keeps the Message-ID, so that a second delivery of the same mail is recognised.
   `UPDATE mail SET fromAddress = '', fromName = NULL, replyTo = NULL, toAddresses = '[]', subject = '', text = NULL, html = NULL, authentication = NULL
-   WHERE conversationId IN (SELECT id FROM erasedConversation) OR messageId IN (SELECT id FROM erasedMessage) OR lower(fromAddress) IN (SELECT address FROM erasedAddress) OR lower(replyTo) IN (SELECT address FROM erasedAddress)
+   WHERE ${erasedMail} OR lower(fromAddress) IN (SELECT address FROM erasedAddress) OR lower(replyTo) IN (SELECT address FROM erasedAddress)
      OR EXISTS (SELECT 1 FROM json_each(toAddresses) WHERE lower(value) IN (SELECT address FROM erasedAddress))`,
-  `DELETE FROM draft WHERE id IN (SELECT value FROM ticketMove, json_each(detail, '$.draftIds') WHERE fromId IN (SELECT id FROM erasedConversation)) OR conversationId IN (SELECT id FROM erasedConversation)
+  `DELETE FROM draft WHERE id IN (${ofErased('draftIds')}) OR (conversationId IN (SELECT id FROM erasedConversation) AND id NOT IN (${ofOthers('draftIds')}))
      OR EXISTS (SELECT 1 FROM json_tree(mail) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`,
   // Texts that were rewritten name no conversation, and are kept for days only.
-  'DELETE FROM aiRequest WHERE conversationId IS NULL OR conversationId IN (SELECT id FROM erasedConversation)',
+  'DELETE FROM aiRequest WHERE conversationId IS NULL OR conversationId IN (SELECT id FROM erasedConversation) OR conversationId IN (SELECT conversationId FROM erasedMessage)',
   'DELETE FROM mailThread WHERE conversationId IN (SELECT id FROM erasedConversation)',
   'DELETE FROM mailParticipant WHERE conversationId IN (SELECT id FROM erasedConversation) OR lower(address) IN (SELECT address FROM erasedAddress)',
   `UPDATE webhookDelivery SET body = '{}', responseBody = NULL, status = iif(status = 'pending', 'failed', status), nextAttemptAt = NULL WHERE id IN (SELECT id FROM erasedSubject)`,
@@ -73,9 +91,8 @@ const erase: readonly string[] = [
   `DELETE FROM deadline WHERE kind = 'upload.expire' AND subjectId IN (SELECT id FROM upload WHERE id IN (SELECT id FROM erasedUpload))`,
   'DELETE FROM upload WHERE id IN (SELECT id FROM erasedUpload)',
   'UPDATE storageUse SET bytes = coalesce((SELECT sum(size) FROM upload WHERE upload.kind = storageUse.kind), 0)',
-  `UPDATE note SET body = '${erasedText}' WHERE conversationId IN (SELECT id FROM erasedConversation)
-     OR id IN (SELECT value FROM ticketMove, json_each(detail, '$.noteIds') WHERE fromId IN (SELECT id FROM erasedConversation))`,
-  `UPDATE ticketMove SET detail = json_set(detail, '$.copiedTo', json('[]'), '$.participants', json('[]'))
+  `UPDATE note SET body = '${erasedText}' WHERE id IN (${ofErased('noteIds')}) OR (conversationId IN (SELECT id FROM erasedConversation) AND id NOT IN (${ofOthers('noteIds')}))`,
+  `UPDATE ticketMove SET detail = json_replace(detail, '$.copiedTo', json('[]'), '$.participants', json('[]'), '$.target.copiedTo', json('[]'), '$.target.participants', json('[]'))
    WHERE EXISTS (SELECT 1 FROM json_tree(detail) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`,
   `UPDATE voicemail SET fromE164 = NULL, recordingUrl = NULL, transcript = NULL WHERE conversationId IN (SELECT id FROM erasedConversation)`,
   `UPDATE callEvent SET detail = json_remove(detail, '$.fromE164') WHERE conversationId IN (SELECT id FROM erasedConversation)`,
@@ -95,7 +112,7 @@ const erase: readonly string[] = [
   // The first of those still queued for the same target.
   `UPDATE outbox SET isFirst = 1 WHERE state = 'queued' AND rowid IN (SELECT min(rowid) FROM outbox WHERE state = 'queued' GROUP BY target)`,
   `UPDATE audit SET before = NULL, after = NULL, context = NULL WHERE targetId IN (SELECT id FROM erasedSubject)
-     OR EXISTS (SELECT 1 FROM erasedAddress WHERE instr(lower(coalesce(before, '') || coalesce(after, '')), address) > 0)`,
+     OR ${namesErased("coalesce(before, '') || coalesce(after, '')")}`,
   'DELETE FROM contactMerge WHERE fromId IN (SELECT id FROM erasedContact) OR toId IN (SELECT id FROM erasedContact)',
   'UPDATE contact SET mergedInto = NULL WHERE id IN (SELECT id FROM erasedContact)',
   'DELETE FROM contact WHERE id IN (SELECT id FROM erasedContact)',
@@ -106,11 +123,13 @@ const erase: readonly string[] = [
   `INSERT INTO contactStart (rowid, text) SELECT number, wordsOfContact(${soughtFields}) FROM contact ORDER BY number`,
 ];
 
-/** Contacts with this id, email or number. */
+/** Contacts with this id, email or number; of merged ones, those that have their conversations. */
 export function contactsNamed(db: Database, name: string): { id: string; name: string | null; email: string | null }[] {
   return db.all(
-    `SELECT id, name, email FROM contact WHERE mergedInto IS NULL
-       AND (id = @name OR email = @name OR phone = @name OR id IN (SELECT contactId FROM contactEmail WHERE address = @name)) ORDER BY createdAt, id`,
+    `WITH RECURSIVE found (id) AS (
+       SELECT id FROM contact WHERE id = @name OR email = @name OR phone = @name OR id IN (SELECT contactId FROM contactEmail WHERE address = @name)
+       UNION SELECT mergedInto FROM contact JOIN found ON contact.id = found.id WHERE mergedInto IS NOT NULL)
+     SELECT id, name, email FROM contact WHERE mergedInto IS NULL AND id IN (SELECT id FROM found) ORDER BY createdAt, id`,
     { name },
   );
 }
@@ -133,7 +152,7 @@ export function sentTo(db: Database, contactId: string): { ids: string[]; addres
   gatherWhat(db, contactId);
   const ids = db.all<{ id: string }>(
     `SELECT id FROM outbox WHERE ${outgoing}
-     UNION SELECT substr(mailId, 1, instr(mailId, '@') - 1) FROM mail WHERE direction = 'out' AND (conversationId IN (SELECT id FROM erasedConversation) OR messageId IN (SELECT id FROM erasedMessage))`,
+     UNION SELECT substr(mailId, 1, instr(mailId, '@') - 1) FROM mail WHERE direction = 'out' AND ${erasedMail}`,
   );
   const addresses = db.all<{ address: string }>('SELECT address FROM erasedAddress');
   dropGathered(db);
