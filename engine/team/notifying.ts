@@ -267,7 +267,8 @@ function isStillUnseen(
   const wasThere = agent.isOnline || (agent.goneAt !== null && agent.goneAt >= createdAt);
   switch (reason) {
     case 'own_messages':
-      return isNotified(agent, conversation) && isUnseen(conversation);
+      // A follower who was there has read it, whether or not the assignee has.
+      return isNotified(agent, conversation) && isUnseen(conversation) && (assignedAgentId === agent.id || !wasThere);
     case 'queue':
       return assignedAgentId === null && reaches(agent, conversation) && isUnseen(conversation);
     case 'offers':

@@ -8,6 +8,7 @@ import type { Workspace } from '../../engine/runtime/workspace.ts';
 import { reaches } from '../../engine/workspace/access.ts';
 import { theRoster } from '../../engine/workspace/roster.ts';
 import { findConversation } from '../../store/conversations/conversations.ts';
+import { findMessage } from '../../store/conversations/messages.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
 import { eventsBetween, eventsOfVisitorBetween, oldestSeq } from '../../store/runtime/events.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
@@ -56,9 +57,11 @@ function missedFrame(workspace: Workspace, agent: AgentRecord, frame: EventFrame
   const { event, audience } = frame;
   if (agent.joinedAt === null || event.seq <= agent.joinedSeq || !agentMaySee(agent, audience)) return undefined;
   if (audience.kind !== 'conversation' || event.conversationId === null) return frame;
+  // A message may be in another conversation since.
+  const message = recordIn(event, 'message');
+  const conversationId = (message && findMessage(workspace.db, message.id)?.conversationId) ?? event.conversationId;
   const present =
-    workspace.registry.peek(conversationKind, event.conversationId) ??
-    findConversation(workspace.db, event.conversationId);
+    workspace.registry.peek(conversationKind, conversationId) ?? findConversation(workspace.db, conversationId);
   if (present !== undefined && reaches(agent, present)) return frame;
   return event.type === 'conversation.updated' ? farewellTo(agent, event) : undefined;
 }

@@ -72,6 +72,12 @@ t.test('followers', async (t) => {
       await service.post(`/conversations/${id}/read`, {}, ann.token);
       await service.pass(6 * minuteMs);
       t.equal(service.mailCount(bob.email), before + 1, 'what was read is no news');
+      await again();
+      const socket = await service.agentSocket(bob.token);
+      await service.pass(6 * minuteMs);
+      t.equal(service.mailCount(bob.email), before + 1, 'nor is what came while it was there');
+      await socket.close();
+      await service.post(`/conversations/${id}/read`, {}, ann.token);
       const department = (await service.post('/departments', { name: 'Legal' }, owner.token)).body;
       const path = `/conversations/${id}/assign-to-department`;
       await service.post(path, { departmentId: department.id }, owner.token);

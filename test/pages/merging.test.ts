@@ -11,6 +11,7 @@ t.test('who is who', { skip: noBrowser }, async (t) => {
   const pages = await startPages(t, service);
   const owner = await service.workspace();
   const ann = await service.agent(owner, { name: 'Ann' });
+  await service.patch(`/agents/${ann.agentId}`, { canTransfer: true }, owner.token);
   const mailbox = await service.mailbox(owner);
   let mails = 0;
   const mailed = async (name: string, subject: string, text: string) => {

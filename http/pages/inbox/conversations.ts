@@ -7,7 +7,7 @@ import { ApiError } from '../api-error.ts';
 import { onEvent } from '../live.ts';
 import type { Conversation, LiveEvent, Message, Read } from '../records.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';
-import { asMoved, newestOf, withMessage, withRead } from './merging.ts';
+import { newestOf, withMessage, withRead } from './merging.ts';
 
 /** The conversation was changed by someone else meanwhile. `was` is what the reader saw, `now` what it is. */
 export class StaleError extends Error {
@@ -179,12 +179,12 @@ function follow({ type, conversationId, data }: LiveEvent): void {
   else if (type === 'message.read' && known !== undefined) remember(withRead(known, (data as { read: Read }).read));
 }
 
-/** Its last message may be an earlier one now, so what was known of it is not merged in. */
+/** Its last message may be an earlier one now, so the answer is taken as it is: what was known is not merged in. */
 async function readMoved(conversationId: string): Promise<void> {
   const { conversation } = await call<{ conversation: Conversation }>(
     'GET',
     `/conversations/${encodeURIComponent(conversationId)}`,
   );
   const known = kept.get(conversationId)?.peek();
-  if (known !== undefined) put(conversationId, known, asMoved(known, conversation));
+  if (known !== undefined) put(conversationId, known, conversation);
 }

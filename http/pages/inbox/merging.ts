@@ -43,11 +43,6 @@ export function newestOf(
   };
 }
 
-/** The record as the service has it since messages moved, unless an event was faster with a newer one. */
-export function asMoved(known: Conversation, come: Conversation): Conversation {
-  return isNewer(come, known) ? come : known;
-}
-
 /** Marking unread moves the mark back and the time of change forward; reading only moves the mark forward. */
 function readMarkOf(known: Conversation, come: Conversation, isFromEvent: boolean): string | null {
   if (come.updatedAt > known.updatedAt || (isFromEvent && come.updatedAt === known.updatedAt))

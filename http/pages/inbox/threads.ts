@@ -55,7 +55,7 @@ async function begin(thread: Thread): Promise<void> {
 
 /**
  * Reads the newest page and the notes. What was read before stays, unless there is a gap in between, or `isAnew`: messages
- * came or went in its midst.
+ * came or went in its midst, or may have.
  */
 export async function readNewest(thread: Thread, { isAnew = false }: { isAnew?: boolean } = {}): Promise<void> {
   const path = `/conversations/${encodeURIComponent(thread.conversationId)}`;
@@ -149,7 +149,7 @@ export function startThreads(): Stop {
     token.subscribe(() => threads.clear()),
     onResync(() => {
       for (const thread of threads.values()) {
-        void readNewest(thread);
+        void readNewest(thread, { isAnew: true });
         loadConversation(thread.conversationId).catch(() => undefined);
       }
     }),

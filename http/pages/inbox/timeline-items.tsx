@@ -11,7 +11,7 @@ import { Time } from '../design/time.tsx';
 import { isCutOff } from '../live.ts';
 import { agentName, agents } from '../people.ts';
 import type { Conversation, Message, Note } from '../records.ts';
-import { keepsMail, me } from '../session.ts';
+import { hasRole, keepsMail, me } from '../session.ts';
 import { clockTime, dayHeading, exactTime } from '../times.ts';
 import { Attachments } from './attachments.tsx';
 import { customerName } from './customers.ts';
@@ -114,7 +114,9 @@ function Text({ message }: { readonly message: Message }): JSX.Element {
 
 const splitDialog: Load<SplitDialogProps> = async () => (await import('./panel/merge-dialog.tsx')).SplitDialog;
 
+/** By whoever may create tickets. */
 function maySplit({ channel, mergedInto, status }: Conversation, { mail }: Message): boolean {
+  if (!hasRole('supervisor') && me.value?.agent.canTransfer !== true) return false;
   return channel === 'ticket' && mergedInto === null && status !== 'spam' && mail?.side === undefined;
 }
 

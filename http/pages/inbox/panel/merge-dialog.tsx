@@ -11,7 +11,7 @@ import { notify, notifyFailure } from '../../notices.ts';
 import type { Conversation, SearchRow } from '../../records.ts';
 import { type Choice, FoundChoice } from '../../search/found-choice.tsx';
 import { findConversations, isSearchable, nameInRow, useSearch } from '../../search/results.ts';
-import { act } from '../conversations.ts';
+import { act, loadConversation } from '../conversations.ts';
 
 interface DialogOf {
   readonly conversation: Conversation;
@@ -20,24 +20,21 @@ interface DialogOf {
 
 const shownRows = 8;
 
-interface Target extends Choice {
-  readonly visitorId: string | null;
+function targetOf(row: SearchRow): Choice {
+  return { id: row.conversationId, title: `#${row.ticketNumber} ${row.subject ?? ''}`, hint: nameInRow(row) };
 }
 
-function targetOf(row: SearchRow): Target {
-  return {
-    id: row.conversationId,
-    title: `#${row.ticketNumber} ${row.subject ?? ''}`,
-    hint: nameInRow(row),
-    visitorId: row.visitorId,
-  };
+/** One customer may have written from several browsers and addresses. */
+function isOfOther(one: Conversation, other: Conversation): boolean {
+  return one.contactId === null ? one.visitorId !== other.visitorId : one.contactId !== other.contactId;
 }
 
 export function MergeDialog({ conversation, onClose }: DialogOf): JSX.Element {
   const [typed, setTyped] = useState('');
-  const [chosen, setChosen] = useState<Target | undefined>(undefined);
+  const [chosen, setChosen] = useState<Choice | undefined>(undefined);
+  const [target, setTarget] = useState<Conversation | undefined>(undefined);
   const text = typed.trim();
-  const found = useSearch<readonly Target[]>(isSearchable(text) ? text : '', async (signal) => {
+  const found = useSearch<readonly Choice[]>(isSearchable(text) ? text : '', async (signal) => {
     const { rows } = await findConversations({ q: text, limit: shownRows + 1, filter: { channel: 'ticket' }, signal });
     return rows
       .filter((row) => row.conversationId !== conversation.id)
@@ -78,13 +75,16 @@ export function MergeDialog({ conversation, onClose }: DialogOf): JSX.Element {
           onTyped={setTyped}
           found={found}
           chosenId={chosen?.id}
-          onChoose={(choice) => setChosen(found.value?.find(({ id }) => id === choice.id))}
+          onChoose={(choice) => {
+            setChosen(found.value?.find(({ id }) => id === choice.id));
+            loadConversation(choice.id).then(setTarget, () => undefined);
+          }}
         />
         <p class="soft">
           The messages, notes and files of this ticket move to the other one, and later answers to its emails arrive
           there. This ticket is closed. You can undo it for a day.
         </p>
-        {chosen !== undefined && chosen.visitorId !== conversation.visitorId && (
+        {chosen !== undefined && target?.id === chosen.id && isOfOther(conversation, target) && (
           <p>
             The other ticket has another customer, {chosen.hint}. From then on, the customer of this one receives copies
             of its answers.
@@ -176,8 +176,9 @@ export function UnmergeDialog({ conversation, onClose }: DialogOf): JSX.Element 
       onClose={onClose}
     >
       <p>
-        The messages and notes that were moved come back, and this ticket is open again. What arrived in the other
-        ticket since stays there. This is possible for a day after the merge.
+        The messages and notes that were moved come back, with what this customer wrote since, and this ticket is open
+        again, or solved or closed, as it was. What else arrived in the other ticket stays there. This is possible for a
+        day after the merge.
       </p>
     </Confirm>
   );
