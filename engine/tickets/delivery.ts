@@ -1,7 +1,8 @@
-// Records the outcome of a sent mail in its message, and suppresses an address that was refused for good.
+// Records in its message what became of a mail: sent, failed, or to be tried again. Suppresses an address that was
+// refused for good.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { findMessage, setDeliveryStatus, setMailed } from '../../store/conversations/messages.ts';
+import { findMessage, setMailed, settleDelivery } from '../../store/conversations/messages.ts';
 import { audienceOf, conversationKind } from '../conversations/conversation.ts';
 import { appendServiceLine, appendSystemLine, messageView } from '../conversations/messages.ts';
 import { expectUnseenIn } from '../conversations/unseen.ts';
@@ -20,8 +21,11 @@ export const withdrawn = 'withdrawn';
 const maxAnswerChars = 300;
 
 export function settleMail(ctx: Context, item: OutboxItem<Mail>, outcome: OutboxOutcome): void {
-  if (outcome.state === 'retry') return;
   const { to, copyOf, messageIds = [item.subjectId ?? ''] } = item.payload;
+  if (outcome.state === 'retry') {
+    if (copyOf === undefined) for (const id of messageIds) noteDelay(ctx, id, outcome.answer);
+    return;
+  }
   if (outcome.state === 'failed' && outcome.code === addressRefused) suppress(ctx, to, 'rejected', outcome.answer);
   if (item.subjectId === null) {
     if (outcome.state === 'failed') notifyOfLostInvitation(ctx, item.payload, outcome.answer);
@@ -79,6 +83,15 @@ export function failDelivery(
     );
 }
 
+/** Agents are told of the first retry, and again when the server answers something else. */
+function noteDelay(ctx: Context, messageId: string, words: string): void {
+  const message = findMessage(ctx.db, messageId);
+  const answer = words.slice(0, maxAnswerChars);
+  if (message?.mail == null || message.deliveryStatus !== 'queued' || message.mail.delayed?.answer === answer) return;
+  setMailed(ctx.db, { ...message, mail: { ...message.mail, delayed: { answer, at: ctx.at } } });
+  tellDelivery(ctx, messageId);
+}
+
 /**
  * Records the delivery state of the message's mail and emits it to the agents. Undefined if the message does not exist.
  */
@@ -87,7 +100,7 @@ function noteDelivery(
   messageId: string,
   deliveryStatus: 'sent' | 'failed',
 ): ConversationRecord | undefined {
-  setDeliveryStatus(ctx.db, messageId, deliveryStatus);
+  settleDelivery(ctx.db, messageId, deliveryStatus);
   return tellDelivery(ctx, messageId);
 }
 

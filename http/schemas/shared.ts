@@ -240,7 +240,7 @@ export const AttachmentInput = Type.Object({
 export const MessageMail = Type.Object(
   {
     ...StoredMail.properties,
-    ...behindEach('visitors:read', Type.Pick(StoredMail, ['from', 'to', 'copiedTo']).properties),
+    ...behindEach('visitors:read', Type.Pick(StoredMail, ['from', 'to', 'copiedTo', 'delayed']).properties),
   },
   {
     description:

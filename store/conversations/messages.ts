@@ -151,12 +151,12 @@ export function setMailed(
   db.run('UPDATE message SET deliveryStatus = ?, mail = ? WHERE id = ?', [deliveryStatus, toJsonOrNull(mail), id]);
 }
 
-export function setDeliveryStatus(
-  db: Database,
-  messageId: string,
-  deliveryStatus: MessageRecord['deliveryStatus'],
-): void {
-  db.run('UPDATE message SET deliveryStatus = ? WHERE id = ?', [deliveryStatus, messageId]);
+/** The mail was sent or has failed, so it is not delayed any more. */
+export function settleDelivery(db: Database, messageId: string, deliveryStatus: 'sent' | 'failed'): void {
+  db.run(`UPDATE message SET deliveryStatus = ?, mail = json_remove(mail, '$.delayed') WHERE id = ?`, [
+    deliveryStatus,
+    messageId,
+  ]);
 }
 
 /** A message for the search index. */

@@ -193,6 +193,16 @@ export const MessageMail = Type.Object({
         'that the mail was read; `/pictures` of the message has them.',
     }),
   ),
+  delayed: Type.Optional(
+    Type.Object(
+      { answer: Type.String(), at: Time },
+      {
+        description:
+          'While a mail that could not be delivered is tried again, for about a day: what the server answered or why it could ' +
+          'not be reached, and when it first said so. Gone once the mail is sent or has failed.',
+      },
+    ),
+  ),
   authentication: nullable(MailAuthentication),
 });
 export type MessageMail = RecordOf<typeof MessageMail>;

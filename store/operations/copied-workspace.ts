@@ -26,6 +26,8 @@ const ofAgents = [
   'accountNotice',
 ] as const;
 
+const failQueued = `UPDATE message SET deliveryStatus = 'failed', mail = json_remove(mail, '$.delayed') WHERE deliveryStatus = 'queued'`;
+
 /** Its agents sign in with name+subdomain@domain and their former passwords. Runs in the caller's transaction. */
 export function becomeCopy(db: Database, copy: CopiedAs): void {
   const { formerId, workspaceId, name, subdomain, compactId, at } = copy;
@@ -72,7 +74,7 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
     ],
     [`DELETE FROM deadline WHERE kind = 'call.ringTimeout'`, []],
     ['UPDATE deadline SET subjectId = ? WHERE subjectId = ?', [workspaceId, formerId]],
-    [`UPDATE message SET deliveryStatus = 'failed' WHERE deliveryStatus = 'queued'`, []],
+    [failQueued, []],
     [
       `UPDATE outbox SET state = 'failed', isFirst = 0, settledAt = ?, lastAnswer = 'left to the workspace that this is a copy of' WHERE state = 'queued'`,
       [at],

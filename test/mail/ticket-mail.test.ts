@@ -3,6 +3,7 @@ import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';
 import { replaceInboundAddresses } from '../../store/mail/inbound-addresses.ts';
 import { smtpSender } from '../../workers/providers/mail.ts';
+import { makeKey } from '../support/keys.ts';
 import { type ArrivedMail, SmtpSink, sendRaw } from '../support/mail-servers.ts';
 import { type Service, startService, type Teardown } from '../support/service.ts';
 
@@ -98,7 +99,7 @@ t.test('outgoing mail', async (t) => {
     await service.post(`/conversations/${ticket.id}/messages`, { body: 'Here', attachments: [plan] }, owner.token);
     const files = (await sink.next()).parsed;
     t.equal(files.text, `Here\n\nThe <plan>.pdf: ${plan.url}`);
-    t.match(files.html, `<li><a href="${plan.url}">The &lt;plan&gt;.pdf</a></li>`);
+    t.match(files.html, `<a href="${plan.url}">The &lt;plan&gt;.pdf</a></li>`);
     const { url } = await service.upload(owner, { filename: 'b.pdf' });
     await service.post(
       `/conversations/${ticket.id}/messages`,
@@ -107,7 +108,7 @@ t.test('outgoing mail', async (t) => {
     );
     const nameless = (await sink.next()).parsed;
     t.equal(nameless.text, `And here\n\nb.pdf: ${url}`, 'one without a name has that of its upload');
-    t.match(nameless.html, `<li><a href="${url}">b.pdf</a></li>`);
+    t.match(nameless.html, `<a href="${url}">b.pdf</a></li>`);
   });
 
   t.test("[decisions 4.6] deliveryStatus: queued, then sent; null for a chat and for the customer's own", async (t) => {
@@ -184,6 +185,54 @@ t.test('outgoing mail', async (t) => {
       { status: 400 },
     );
   });
+});
+
+t.test('[4.6] a mail that is tried again says why, to agents alone, until it is sent or has failed', async (t) => {
+  const { sink, service, owner } = await start(t);
+  const to = 'otto@customer.example';
+  sink.refuse(to, 451, '4.7.1 greylisted');
+  const socket = await service.agentSocket(owner.token);
+  const { body: ticket } = await write(service, owner.token, to);
+  await service.settled();
+  const mailOf = async () => (await service.messages(ticket.id, owner.token))[0].mail;
+  const told = async () => (await socket.next('message.updated')).data.message;
+  const first = await told();
+  t.match(first, { deliveryStatus: 'queued', mail: { delayed: { answer: /451.*4\.7\.1 greylisted/ } } });
+  t.same((await mailOf()).delayed, first.mail.delayed);
+
+  // The same answer again says nothing new.
+  await service.pass(2 * 60_000);
+  await service.settled();
+  t.same((await mailOf()).delayed, first.mail.delayed);
+  sink.refuse(to, 452, `4.2.2 ${'mailbox full '.repeat(40)}`);
+  await service.pass(7 * 60_000);
+  await service.settled();
+  const second = await told();
+  t.match(second.mail.delayed.answer, /4\.2\.2 mailbox full/, 'another answer is told');
+  t.equal(second.mail.delayed.answer.length, 300);
+  t.ok(second.mail.delayed.at > first.mail.delayed.at);
+  const narrow = await makeKey(service, owner, { scopes: ['conversations:read', 'messages:read'] });
+  t.notOk((await service.messages(ticket.id, narrow))[0].mail.delayed, 'it may name the customer');
+
+  sink.accept(to);
+  await service.pass(20 * 60_000);
+  await sink.next();
+  await service.settled();
+  const sent = await told();
+  t.equal(sent.deliveryStatus, 'sent');
+  t.notOk('delayed' in sent.mail);
+  t.notOk('delayed' in (await mailOf()));
+
+  sink.refuse(to, 451, '4.7.1 greylisted');
+  await service.post(`/conversations/${ticket.id}/messages`, { body: 'Once more' }, owner.token);
+  await service.settled();
+  t.ok((await told()).mail.delayed);
+  sink.refuse(to, 552, '5.2.2 mailbox full');
+  await service.pass(2 * 60_000);
+  await service.settled();
+  const failed = await told();
+  t.equal(failed.deliveryStatus, 'failed');
+  t.notOk('delayed' in failed.mail);
 });
 
 t.test('addresses that take no mail', async (t) => {

@@ -214,6 +214,18 @@ t.test('late events never undo read or delivered', async (t) => {
   );
 });
 
+t.test('late events never undo what is known of a delay', async (t) => {
+  const mail = { from: { address: 'shop@example.com', name: null }, copiedTo: [], authentication: null };
+  const queued = message('m', 1, { senderType: 'agent', deliveryStatus: 'queued', mail });
+  const busy = { ...queued, mail: { ...mail, delayed: { answer: '451 busy', at: at(2) } } };
+  const full = { ...queued, mail: { ...mail, delayed: { answer: '452 full', at: at(3) } } };
+  const sent = { ...queued, deliveryStatus: 'sent' as const };
+  const merged = (order: readonly Message[]) =>
+    order.reduce<readonly Message[]>((known, come) => mergeMessages(known, [come]), []);
+  for (const order of permutations([queued, busy, full])) t.strictSame(merged(order), [full]);
+  for (const order of permutations([queued, busy, sent])) t.strictSame(merged(order), [sent]);
+});
+
 t.test('an unsent message is shown once: before, between and after its event and its answer', async (t) => {
   const outgoing = {
     id: 'sent',

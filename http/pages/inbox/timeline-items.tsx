@@ -179,6 +179,9 @@ function deliveryWords(status: 'queued' | 'sent', to: string | undefined): strin
   return status === 'queued' ? `Email${toWhom} on its way` : `Emailed${toWhom}`;
 }
 
+/** A server's words, with an end. */
+const sentence = (words: string): string => (/[.!?]$/.test(words) ? words : `${words}.`);
+
 /** The delivery state: always for mail; for chat under mailed messages, and under the last one, whether it was read. */
 function Delivery({ message, isLast }: { readonly message: Message; readonly isLast: boolean }): JSX.Element | null {
   const { deliveryStatus, readAt } = message;
@@ -190,7 +193,14 @@ function Delivery({ message, isLast }: { readonly message: Message; readonly isL
     );
   }
   if (deliveryStatus !== null && (message.mail?.to === undefined || readAt === null)) {
-    const { copiedTo = [], to } = message.mail ?? {};
+    const { copiedTo = [], to, delayed } = message.mail ?? {};
+    if (delayed !== undefined) {
+      return (
+        <p class="inbox-delivery" title={`Since ${exactTime(delayed.at)}`}>
+          <Icon name="clock" size={14} /> Not delivered yet: {sentence(delayed.answer)} It will be tried again.
+        </p>
+      );
+    }
     return (
       <p class="inbox-delivery" title={copiedTo.join(', ')}>
         {deliveryWords(deliveryStatus, to)}

@@ -66,7 +66,16 @@ function furthestOf(one: Message, other: Message): Message {
     deliveryOrder[Math.max(deliveryOrder.indexOf(one.deliveryStatus), deliveryOrder.indexOf(other.deliveryStatus))] ??
     null;
   const readAt = one.readAt ?? other.readAt;
-  return readAt === one.readAt && deliveryStatus === one.deliveryStatus ? one : { ...other, readAt, deliveryStatus };
+  const { mail } = isDeliveredFurther(one, other) ? one : other;
+  return readAt === one.readAt && deliveryStatus === one.deliveryStatus && mail === one.mail
+    ? one
+    : { ...other, readAt, deliveryStatus, mail };
+}
+
+/** At least as far; of two that are queued, the one that was tried last. */
+function isDeliveredFurther(one: Message, other: Message): boolean {
+  const ahead = deliveryOrder.indexOf(one.deliveryStatus) - deliveryOrder.indexOf(other.deliveryStatus);
+  return ahead > 0 || (ahead === 0 && (one.mail?.delayed?.at ?? '') >= (other.mail?.delayed?.at ?? ''));
 }
 
 /** One side read the other's messages until then. */
