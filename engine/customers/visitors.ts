@@ -160,7 +160,7 @@ export function identify(
  */
 export function visitorOfAddress(
   ctx: Context,
-  person: { email: string; name: string | null },
+  person: { email: string; name: string | null; locale?: string | null },
   siteId: () => string,
 ): VisitorRecord {
   const known = findVisitorByEmail(ctx.db, person.email);
@@ -168,7 +168,7 @@ export function visitorOfAddress(
   if (known === undefined) insertVisitor(ctx.db, visitor);
   return identify(
     ctx,
-    { ...visitor, lastSeenAt: ctx.at },
+    { ...visitor, locale: person.locale ?? visitor.locale, lastSeenAt: ctx.at },
     { email: person.email, name: visitor.name ?? person.name ?? undefined },
   );
 }

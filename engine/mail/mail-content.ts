@@ -8,6 +8,7 @@ import { escapeHtml, shownHtml } from '../text.ts';
 import { theRoster } from '../workspace/roster.ts';
 import { clockFor } from '../workspace/time-zones.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
+import { directed, mailWordsFor } from './mail-words.ts';
 import type { Mail } from './outgoing.ts';
 import { signatureFor } from './signatures.ts';
 
@@ -23,14 +24,14 @@ export interface Quoted {
 export function contentOf(
   view: View,
   message: MessageRecord,
-  options: { agentId: string; from: string; withSignature: boolean; quoted: Quoted | undefined },
+  options: { agentId: string; from: string; locale: string; withSignature: boolean; quoted: Quoted | undefined },
 ): MailContent {
-  const { agentId, from, withSignature, quoted } = options;
+  const { agentId, from, locale, withSignature, quoted } = options;
   const parts: MailContent[] = [messageContent(message)];
   const signature = withSignature ? signatureFor(view, { agentId, address: from }) : undefined;
   // The line by which mail clients recognise a signature (RFC 3676 §4.3).
   if (signature !== undefined) parts.push({ text: `-- \n${signature.text}`, html: `<div>${signature.html}</div>` });
-  if (quoted !== undefined) parts.push(quoteOf(view, quoted));
+  if (quoted !== undefined) parts.push(quoteOf(view, quoted, locale));
   return { text: parts.map(({ text }) => text).join('\n\n'), html: parts.map(({ html }) => html).join('') };
 }
 
@@ -46,15 +47,17 @@ export function messageContent(message: MessageRecord): MailContent {
   return { text: `${body}\n\n${lines.join('\n')}`, html: `${html}<ul>${items.join('')}</ul>` };
 }
 
-function quoteOf(view: View, { message, isForwarded }: Quoted): MailContent {
-  const at = clockFor(theWorkspace(view))(message.createdAt);
+function quoteOf(view: View, { message, isForwarded }: Quoted, locale: string): MailContent {
+  const { timezone } = theWorkspace(view);
+  const at = clockFor({ timezone, locale })(message.createdAt);
   const author = authorOf(view, message);
   const html = shownHtml(message);
   if (!isForwarded) {
-    const intro = `On ${at}, ${author} wrote:`;
+    const words = mailWordsFor(locale);
+    const intro = words.wrote({ at, author });
     return {
       text: `${intro}\n${message.body.replace(/^/gm, '> ')}`,
-      html: `<p>${escapeHtml(intro)}</p><blockquote type="cite">${html}</blockquote>`,
+      html: `${directed(words, `<p>${escapeHtml(intro)}</p>`)}<blockquote type="cite">${html}</blockquote>`,
     };
   }
   const head = ['---------- Forwarded message ----------', `From: ${author}`, `Date: ${at}`];

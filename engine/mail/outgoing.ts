@@ -17,6 +17,8 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
+  /** Of its fixed words, for a customer. */
+  readonly locale?: string;
   /** One of the workspace's own addresses; by default the service's. */
   readonly from?: string;
   /** The display name of the sender. */

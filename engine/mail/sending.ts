@@ -24,6 +24,7 @@ import { comparable, derivedMailId, isAddress } from '../mail-addresses.ts';
 import type { View } from '../runtime/context.ts';
 import { answerAddress, takesMailAt } from './inbound-addresses.ts';
 import type { Quoted } from './mail-content.ts';
+import { customerLocale } from './mail-words.ts';
 import type { Mail } from './outgoing.ts';
 import { senderAddresses } from './signatures.ts';
 
@@ -57,6 +58,8 @@ export interface Sending {
   readonly sideOf: string | undefined;
   readonly quoted: Quoted | undefined;
   readonly withSignature: boolean;
+  /** Of its fixed words. */
+  readonly locale: string;
   /** Whether the address has a part in the conversation. If not, the mail is one that no one asked for. */
   isKnown(address: string): boolean;
   /** Later mails to the customer go to these, too; undefined if they stay as they are. */
@@ -101,6 +104,7 @@ export function planMail(view: View, conversation: ConversationRecord, addressin
     sideOf: isSide ? about.id : undefined,
     quoted: quotedIn(view, conversation, { about, addressing }),
     withSignature: addressing.withSignature ?? true,
+    locale: customerLocale(view, isSide ? null : conversation.visitorId),
     isKnown: isSide
       ? () => about.senderType === 'visitor' && forwardOf === undefined
       : (address) =>

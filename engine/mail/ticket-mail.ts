@@ -31,7 +31,7 @@ export function mailMessage(
   message: MessageRecord,
   { agent, sending }: { agent: AgentRecord; sending: Sending },
 ): void {
-  const { from, to, cc, bcc, subject, withSignature, quoted } = sending;
+  const { from, to, cc, bcc, subject, locale, withSignature, quoted } = sending;
   const [first = '', ...alsoTo] = to;
   const mail: Mail = {
     to: first,
@@ -41,7 +41,8 @@ export function mailMessage(
     from,
     fromName: `${mailboxName(agent.name)} (${mailboxName(theWorkspace(ctx).name)})`,
     subject,
-    ...contentOf(ctx, message, { agentId: agent.id, from, withSignature, quoted }),
+    ...contentOf(ctx, message, { agentId: agent.id, from, locale, withSignature, quoted }),
+    locale,
     ...sending.thread,
   };
   const send = (one: Mail): string =>

@@ -20,6 +20,7 @@ import { emit } from '../events.ts';
 import { mailboxName, oneLine } from '../lines.ts';
 import { answerAddress, mainAddress } from '../mail/inbound-addresses.ts';
 import { messageContent } from '../mail/mail-content.ts';
+import { customerLocale } from '../mail/mail-words.ts';
 import { enqueueMail, type Mail } from '../mail/outgoing.ts';
 import { answeredIn } from '../mail/sending.ts';
 import { recordSent } from '../mail/sent-mail.ts';
@@ -106,6 +107,7 @@ function mailAnswers(ctx: Context, chat: ConversationRecord, { visitor, to, answ
     fromName: agent === undefined ? mailboxName(name) : `${mailboxName(agent)} (${mailboxName(name)})`,
     subject,
     ...bodyOf(ctx, answers, last),
+    locale: customerLocale(ctx, visitor.id),
     ...answeredIn(ctx, chat.id),
     messageIds: answers.map(({ id }) => id),
     chatLink: { visitorId: visitor.id, email: to, expiresAt: isoTime(ctx.nowMs + linkMs) },

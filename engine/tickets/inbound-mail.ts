@@ -24,6 +24,7 @@ import { appendMessage } from '../conversations/messages.ts';
 import { reopenForCustomer } from '../conversations/status.ts';
 import { addressesOfPerson, seeVisitor, visitorKind } from '../customers/visitors.ts';
 import { oneLine } from '../lines.ts';
+import { localeIn } from '../locales.ts';
 import { takesMailAt } from '../mail/inbound-addresses.ts';
 import { startMailThread } from '../mail/ticket-mail.ts';
 import { mailIdsIn, subjectKeyOf } from '../mail-addresses.ts';
@@ -164,7 +165,8 @@ function takeIntoTicket(ctx: Context, threaded: Threaded): void {
     replyTo === null ||
     isAnsweredAt(ctx.db, match.conversationId, { fromAddress: mail.from.address, replyTo });
   const sender = isCustomer ? named : mail.from;
-  const customer = ticketCustomer(ctx, { email: sender.address, name: sender.name });
+  const locale = isDisproved ? null : localeIn(mail.headers.contentLanguage);
+  const customer = ticketCustomer(ctx, { email: sender.address, name: sender.name, locale });
   const found = conversationOf(ctx, { mail, match, customer, customerAddress: sender.address });
   const others = othersOn(ctx, mail, { conversation: found, sender: sender.address });
   const kept = keptCopies(ctx, found);

@@ -49,6 +49,7 @@ export interface MailHeaders {
   readonly autoReply?: string | undefined;
   readonly inReplyTo?: string | undefined;
   readonly references?: string | undefined;
+  readonly contentLanguage?: string | undefined;
 }
 
 export type DropReason =

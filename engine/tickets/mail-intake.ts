@@ -280,5 +280,6 @@ function headersOf(
     replyTo: byName.get('reply-to'),
     inReplyTo: byName.get('in-reply-to'),
     references: byName.get('references'),
+    contentLanguage: byName.get('content-language'),
   };
 }

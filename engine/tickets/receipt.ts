@@ -10,6 +10,7 @@ import { findSuppression } from '../../store/mail/suppressions.ts';
 import { Refusal } from '../errors.ts';
 import { mailboxName, oneLine } from '../lines.ts';
 import { answerAddress } from '../mail/inbound-addresses.ts';
+import { customerLocale, directed, mailWordsFor } from '../mail/mail-words.ts';
 import { enqueueMail, type Mail } from '../mail/outgoing.ts';
 import { recordSent } from '../mail/sent-mail.ts';
 import type { Context } from '../runtime/context.ts';
@@ -28,10 +29,13 @@ export function mailReceipt(
   const isProved = findProvedEmail(ctx.db, visitorId) === to.toLowerCase();
   const from = answerAddress(ctx, thread.ourAddress);
   const name = mailboxName(theWorkspace(ctx).name);
-  const subject = isProved ? oneLine(`Re: ${ticket.subject ?? ''}`) : `${name}: question ${ticket.ticketNumber}`;
+  const locale = customerLocale(ctx, visitorId);
+  const words = mailWordsFor(locale);
+  const number = ticket.ticketNumber;
+  const subject = isProved ? oneLine(`Re: ${ticket.subject ?? ''}`) : words.questionSubject({ name, number });
   const text = [
-    `Thank you for your question. Its number is ${ticket.ticketNumber}.`,
-    'We will answer at this address. To add something, answer this mail.',
+    words.thanks(number),
+    words.weAnswer,
     ...(isProved ? [question.body.replace(/^/gm, '> ')] : []),
     name,
   ].join('\n\n');
@@ -41,7 +45,8 @@ export function mailReceipt(
     fromName: name,
     subject,
     text,
-    html: htmlOf(text),
+    html: directed(words, htmlOf(text)),
+    locale,
     // No machine answers it (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-replied' },
     ...(isProved ? {} : { isClaimed: true }),

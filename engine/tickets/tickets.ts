@@ -137,8 +137,11 @@ function subjectOf(text: string): string {
  * The visitor for an address. A workspace without a site gets one, because a visitor belongs to a site. Refuses
  * site_bootstrap_failed.
  */
-export function ticketCustomer(ctx: Context, person: { email: string; name: string | null }): VisitorRecord {
-  return visitorOfAddress(ctx, { email: person.email.toLowerCase(), name: person.name }, () => siteOfMail(ctx));
+export function ticketCustomer(
+  ctx: Context,
+  person: { email: string; name: string | null; locale?: string | null },
+): VisitorRecord {
+  return visitorOfAddress(ctx, { ...person, email: person.email.toLowerCase() }, () => siteOfMail(ctx));
 }
 
 /** The site of customers who came from none. Refuses site_bootstrap_failed. */

@@ -11,6 +11,7 @@ import { addressOf, visitorKind } from '../customers/visitors.ts';
 import { refuse } from '../errors.ts';
 import { mailboxName } from '../lines.ts';
 import { mainAddress } from '../mail/inbound-addresses.ts';
+import { customerLocale, directed, mailWordsFor } from '../mail/mail-words.ts';
 import { enqueueMail } from '../mail/outgoing.ts';
 import { recordSent } from '../mail/sent-mail.ts';
 import { requireVersion } from '../preconditions.ts';
@@ -44,8 +45,11 @@ export const mailTranscript = command(
       refuse('semantic_error', {
         message: `Earlier mail to ${params.to} bounced; an admin can remove it from the suppressed addresses.`,
       });
-    const { text, lastId } = textOf(ctx, conversation, { namesCustomer: params.namesCustomer });
     const { to, subject } = params;
+    const isToCustomer = isCustomers(ctx, conversation, to);
+    const locale = customerLocale(ctx, isToCustomer ? conversation.visitorId : null);
+    const words = mailWordsFor(locale);
+    const { text, lastId } = textOf(ctx, conversation, { namesCustomer: params.namesCustomer, locale });
     const from = mainAddress(ctx);
     const fromName = mailboxName(theWorkspace(ctx).name);
     // Generated, so machines must not answer it (RFC 3834).
@@ -53,10 +57,10 @@ export const mailTranscript = command(
     // Filed under the conversation, so that erasing its customer finds it, whoever received it.
     const outboxId = enqueueMail(
       ctx,
-      { to, subject, from, fromName, text, html: htmlOf(text), headers },
+      { to, subject, from, fromName, text, html: directed(words, htmlOf(text)), locale, headers },
       { purpose: 'unasked', subjectId: conversation.id },
     );
-    if (lastId !== undefined && isCustomers(ctx, conversation, to))
+    if (lastId !== undefined && isToCustomer)
       recordSent(ctx, {
         outboxId,
         conversationId: conversation.id,
@@ -79,7 +83,7 @@ export const mailTranscript = command(
 function textOf(
   ctx: Context,
   { id, visitorId }: ConversationRecord,
-  { namesCustomer }: { namesCustomer: boolean },
+  { namesCustomer, locale }: { namesCustomer: boolean; locale: string },
 ): { text: string; lastId: string | undefined } {
   const read = messagesBefore(ctx.db, {
     conversationId: id,
@@ -90,20 +94,20 @@ function textOf(
   // Mails to and from others are not the customer's.
   const newest = read.filter(({ mail }) => mail?.side === undefined);
   const customer = visitorId === null || !namesCustomer ? undefined : ctx.state(visitorKind, visitorId);
-  const { timezone, locale } = theWorkspace(ctx);
-  const clock = clockFor({ timezone, locale });
+  const words = mailWordsFor(locale);
+  const clock = clockFor({ timezone: theWorkspace(ctx).timezone, locale });
   const parts: string[] = [];
   let chars = 0;
   for (const message of newest.slice(0, maxMessages)) {
     const part = partOf(message, {
-      sender: senderName(ctx, message, customer?.name ?? null),
+      sender: senderName(ctx, message, customer?.name ?? words.customer),
       time: clock(message.createdAt),
     });
     chars += part.length;
     if (chars > maxChars) break;
     parts.unshift(part);
   }
-  if (parts.length < newest.length || read.length > maxMessages) parts.unshift('Earlier messages are left out.\n');
+  if (parts.length < newest.length || read.length > maxMessages) parts.unshift(`${words.leftOut}\n`);
   return { text: parts.join('\n'), lastId: newest[0]?.id };
 }
 
@@ -118,8 +122,8 @@ function partOf(message: MessageRecord, { sender, time }: { sender: string; time
   return `[${time}] ${sender}\n${message.body}\n${message.attachments.map(({ url }) => `${url}\n`).join('')}`;
 }
 
-function senderName(view: Pick<View, 'state'>, message: MessageRecord, customerName: string | null): string {
-  if (message.senderType === 'visitor') return customerName ?? 'Customer';
+function senderName(view: Pick<View, 'state'>, message: MessageRecord, customerName: string): string {
+  if (message.senderType === 'visitor') return customerName;
   const agent = message.senderId === null ? undefined : theRoster(view).agents.get(message.senderId);
   return agent?.name ?? theWorkspace(view).name;
 }

@@ -48,6 +48,8 @@ export interface SessionParams {
   readonly country: VisitorRecord['country'];
   readonly geo: VisitorRecord['geo'];
   readonly userAgent: string | null;
+  /** That its browser prefers; null if it is none that mails are written in. */
+  readonly locale: VisitorRecord['locale'];
 }
 
 /** The reply to a page view. */
@@ -73,6 +75,7 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
     country: params.country,
     geo: params.geo,
     userAgent: params.userAgent,
+    locale: params.locale ?? returning?.locale ?? null,
     currentPageUrl: params.url,
     lastSeenAt: ctx.at,
     visitCount: (returning?.visitCount ?? 0) + 1,

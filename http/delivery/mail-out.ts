@@ -9,6 +9,7 @@ import type { Directory } from '../../engine/directory/directory.ts';
 import { dkimKeyName } from '../../engine/mail/domain-registration.ts';
 import { autoAddress, bounceLabel, bounceLocalPart, domainAddress } from '../../engine/mail/inbound-addresses.ts';
 import { theMailServer } from '../../engine/mail/mail-server.ts';
+import { directed, mailWordsFor } from '../../engine/mail/mail-words.ts';
 import type { Mail } from '../../engine/mail/outgoing.ts';
 import { hostOf, localPartOf, withoutTag } from '../../engine/mail-addresses.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
@@ -68,14 +69,14 @@ export async function sendQueuedMail(
     isClaimed: ____,
     // In no header, not even of the copy for one of them.
     bcc: _____,
+    locale = view && theWorkspace(view).locale,
     ...queued
   } = item.mail;
   // A mail that is only text is shown in a small fixed font by some programs.
   const html = queued.html ?? htmlOf(queued.text);
-  const language = view && theWorkspace(view).locale;
   const mail = {
-    ...withChatLink(ports, item.workspaceId, { ...queued, html }),
-    ...(language === undefined ? {} : { language }),
+    ...withChatLink(ports, item.workspaceId, { ...queued, html, locale }),
+    ...(locale === undefined ? {} : { language: locale }),
   };
   const domain = verifiedDomain(ports, item.workspaceId);
   const from = chosen ?? (domain === undefined ? ports.mailFrom : domainAddress(domain));
@@ -131,8 +132,8 @@ async function waitForTurn(
 function withChatLink(
   { chatLinks, baseUrl }: OutgoingMailPorts,
   workspaceId: string,
-  { chatLink, ...mail }: Omit<Mail, 'from' | 'fromName'>,
-): Omit<Mail, 'from' | 'fromName' | 'chatLink'> {
+  { chatLink, locale = 'en', ...mail }: Omit<Mail, 'from' | 'fromName' | 'locale'> & { locale: string | undefined },
+): Omit<Mail, 'from' | 'fromName' | 'chatLink' | 'locale'> {
   if (chatLink === undefined) return mail;
   const { visitorId, email, expiresAt } = chatLink;
   const token = chatLinks.issue({
@@ -142,12 +143,12 @@ function withChatLink(
     expiresMs: Date.parse(expiresAt),
   });
   const url = `${baseUrl}/c/${token}`;
+  const words = mailWordsFor(locale);
+  const link = directed(words, `<p>${words.answerOr} <a href="${url}">${words.goOn}</a>.</p>`);
   return {
     ...mail,
-    text: `${mail.text}\n\nAnswer this mail, or continue on our website:\n${url}`,
-    ...(mail.html === undefined
-      ? {}
-      : { html: `${mail.html}<p>Answer this mail, or <a href="${url}">continue on our website</a>.</p>` }),
+    text: `${mail.text}\n\n${words.answerOr} ${words.goOn}${words.colon}\n${url}`,
+    ...(mail.html === undefined ? {} : { html: `${mail.html}${link}` }),
   };
 }
 

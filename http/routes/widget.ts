@@ -6,6 +6,7 @@ import { emailHashOf, workspaceIdIn } from '../../engine/directory/compact-ids.t
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { noteCampaignEvent } from '../../engine/growth/campaigns.ts';
 import { hasArticles } from '../../engine/knowledge/help-centre.ts';
+import { localeIn } from '../../engine/locales.ts';
 import { type Actor, systemCaller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import { leaveTicket } from '../../engine/tickets/tickets.ts';
@@ -203,6 +204,7 @@ export const widgetRoutes = [
           ownNetwork: publicNetworkOf(ip) ?? null,
           ...place,
           userAgent,
+          locale: localeIn(headers['accept-language']),
         },
       });
       const replyTimeSeconds = await replyTimes.of(workspaceId, site.id);

@@ -372,6 +372,7 @@ export const Visitor = Type.Object({
       'ip',
       'country',
       'userAgent',
+      'locale',
       'geo',
       'wcEnrichment',
       'currentPageUrl',

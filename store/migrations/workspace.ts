@@ -68,6 +68,7 @@ import { answersByItself } from './workspace/0066-answers-by-itself.ts';
 import { imports } from './workspace/0067-imports.ts';
 import { mergedTickets } from './workspace/0068-merged-tickets.ts';
 import { mergedContacts } from './workspace/0069-merged-contacts.ts';
+import { visitorLocale } from './workspace/0070-visitor-locale.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -143,4 +144,5 @@ export const workspaceMigrations: readonly Migration[] = [
   imports,
   mergedTickets,
   mergedContacts,
+  visitorLocale,
 ];

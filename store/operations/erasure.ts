@@ -103,7 +103,7 @@ const erase: readonly string[] = [
    WHERE EXISTS (SELECT 1 FROM json_each(copiedTo) WHERE lower(value) IN (SELECT address FROM erasedAddress))`,
   `UPDATE conversation SET preview = '${erasedText}' WHERE preview IS NOT NULL AND id IN (SELECT conversationId FROM erasedMessage)
      AND lastMessageAt IN (SELECT createdAt FROM message WHERE message.conversationId = conversation.id AND message.id IN (SELECT id FROM erasedMessage))`,
-  `UPDATE visitor SET email = NULL, name = NULL, phoneE164 = NULL, ip = NULL, network = NULL, country = NULL, userAgent = NULL, geo = NULL, wcEnrichment = NULL, contactId = NULL, currentPageUrl = NULL
+  `UPDATE visitor SET email = NULL, name = NULL, phoneE164 = NULL, ip = NULL, network = NULL, country = NULL, userAgent = NULL, locale = NULL, geo = NULL, wcEnrichment = NULL, contactId = NULL, currentPageUrl = NULL
    WHERE id IN (SELECT id FROM erasedVisitor)`,
   'DELETE FROM visitorProof WHERE visitorId IN (SELECT id FROM erasedVisitor)',
   'DELETE FROM visitorChange WHERE visitorId IN (SELECT id FROM erasedVisitor)',

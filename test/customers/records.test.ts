@@ -49,6 +49,7 @@ t.test('a visitor is read as it was written', async (t) => {
     ip: '192.0.2.1',
     country: 'DE',
     userAgent: 'Browser/1',
+    locale: 'de-AT',
     geo: { city: 'Bonn', region: null },
     wcEnrichment: { orders: [1] },
     contactId: 'c',

@@ -264,6 +264,7 @@ t.test('[sending] the page of a mail: its title and language are text, and each 
   t.match(page, '<p style="margin:0 0 12px">x</p><pre style="margin:0 0 12px;');
   t.match(page, '<br /><strong>z</strong>');
   t.match(mailPageOf({ title: '', html: '', language: undefined }), '<html><head>');
+  t.match(mailPageOf({ title: '', html: '', language: 'ar-EG' }), '<html lang="ar-EG" dir="rtl"><head>');
 });
 
 /** It keeps the content of the body, and no comments. */

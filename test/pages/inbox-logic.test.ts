@@ -9,7 +9,7 @@ import { isUnread, newestOf, withMessage, withRead } from '../../http/pages/inbo
 import { piecesOf, splitQuoted } from '../../http/pages/inbox/quoting.ts';
 import { SortedRows } from '../../http/pages/inbox/sorted-rows.ts';
 import { itemsOf, markRead, mergeMessages, mergeNotes } from '../../http/pages/inbox/timeline.ts';
-import type { Conversation, Message, Note } from '../../http/pages/records.ts';
+import type { Conversation, Message, MessageMail, Note } from '../../http/pages/records.ts';
 import { randomFrom } from '../support/seeded.ts';
 
 const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + second * 1000).toISOString();
@@ -215,7 +215,11 @@ t.test('late events never undo read or delivered', async (t) => {
 });
 
 t.test('late events never undo what is known of a delay', async (t) => {
-  const mail = { from: { address: 'shop@example.com', name: null }, copiedTo: [], authentication: null };
+  const mail = {
+    from: { address: 'shop@example.com', name: null },
+    copiedTo: [],
+    authentication: null,
+  } as unknown as MessageMail;
   const queued = message('m', 1, { senderType: 'agent', deliveryStatus: 'queued', mail });
   const busy = { ...queued, mail: { ...mail, delayed: { answer: '451 busy', at: at(2) } } };
   const full = { ...queued, mail: { ...mail, delayed: { answer: '452 full', at: at(3) } } };

@@ -84,7 +84,7 @@ t.test('folders import only what they may', async (t) => {
  */
 const order: Readonly<Record<string, readonly string[]>> = {
   engine: [
-    'constants errors text runtime/',
+    'constants errors locales text runtime/',
     'lines rights/ rollups',
     'devices mail-addresses preconditions webhook-deliveries',
     'directory/ events',

@@ -49,6 +49,7 @@ export interface PartHeaders {
   readonly autoReply: string | undefined;
   readonly inReplyTo: string | undefined;
   readonly references: string | undefined;
+  readonly contentLanguage: string | undefined;
   readonly returnPath: string | undefined;
   readonly date: string | undefined;
 }
@@ -112,6 +113,7 @@ export async function readParts(path: string): Promise<MailParts> {
       autoReply: header('x-autoreply') ?? header('x-autorespond'),
       inReplyTo: header('in-reply-to'),
       references: header('references'),
+      contentLanguage: header('content-language'),
       returnPath: header('return-path'),
       date: header('date'),
     },

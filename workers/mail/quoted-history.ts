@@ -13,7 +13,7 @@ const headerBlockLines = 8;
 const wrote =
   /wrote|writes|schrieb|geschrieben|a écrit|escribió|ha scritto|schreef|escreveu|napisał|napsal|napísal|skrev|kirjoitti|írta|a scris|yazdı|έγραψε|написал|пишет|пише|написа|写道|寫道|のメール|작성|כתב|كتب/iu;
 const dateOrAddress =
-  /@|\d{1,2}[:.h]\d{2}|\d{4}|\d{1,2}[/.-]\d{1,2}|^on (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b/i;
+  /@|\d{1,2}[:.h]\d{2}|\d{4}|\d{1,2}[/.-]\d{1,2}|[٠-٩]{4}|^on (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b/i;
 
 /** `-----Original Message-----` and its like, between at least two dashes, underscores, stars or equals signs. */
 const dividerWords =
@@ -150,7 +150,7 @@ function isAttribution(joined: string): boolean {
  */
 function startsAttribution(lines: readonly string[], kinds: readonly Line[], first: number): boolean {
   if (first === 0 || kinds[first - 1] !== 'text') return true;
-  return /^(?:(?:on|am|le|el|il|op|em|den|dne|dnia|w dniu)\s|\d{1,4}[-./年])/iu.test(lines[first]?.trim() ?? '');
+  return /^(?:(?:on|am|le|el|il|op|em|den|dne|dnia|w dniu|في)\s|\d{1,4}[-./年])/iu.test(lines[first]?.trim() ?? '');
 }
 
 /** Just past the run of quoted lines, with empty lines within and after it. */

@@ -40,7 +40,7 @@ export function mailPageOf({ title, html, language }: MailPage): string {
   const table = (width: string): string =>
     `<table role="presentation" width="${width}" cellpadding="0" cellspacing="0" border="0" style="table-layout:fixed"><tr>`;
   return [
-    `<!DOCTYPE html><html${language === undefined ? '' : ` lang="${escaped(language)}"`}><head><meta charset="utf-8">`,
+    `<!DOCTYPE html><html${language === undefined ? '' : languageAttributes(language)}><head><meta charset="utf-8">`,
     '<meta name="viewport" content="width=device-width,initial-scale=1">',
     '<meta name="x-apple-disable-message-reformatting">',
     '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">',
@@ -50,4 +50,9 @@ export function mailPageOf({ title, html, language }: MailPage): string {
     `<div dir="auto" style="max-width:${widthPx}px;${font};word-wrap:break-word;word-break:break-word">${body}</div>`,
     '<!--[if mso]></td></tr></table><![endif]--></td></tr></table></body></html>',
   ].join('\n');
+}
+
+/** Gmail drops them, and goes by the directions of the elements. */
+function languageAttributes(language: string): string {
+  return ` lang="${escaped(language)}"${/^ar\b/i.test(language) ? ' dir="rtl"' : ''}`;
 }
