@@ -8,7 +8,7 @@ import type { Log } from '../engine/runtime/log.ts';
 import { type AttachmentSource, createAttachmentSource } from '../workers/files/attachment-source.ts';
 import { createForeignSources, type ForeignSources } from '../workers/imports/sources.ts';
 import { createMailReader, type MailReader } from '../workers/mail/mail-reader.ts';
-import { createMailboxReader } from '../workers/mail/mailboxes.ts';
+import { createMailboxReader, type MailboxReader } from '../workers/mail/mailboxes.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
 import { stripeBilling } from '../workers/providers/billing-stripe.ts';
 import { type Carrier, noCarrier } from '../workers/providers/carrier.ts';
@@ -36,6 +36,8 @@ import { createVisitorPlaces } from './visitor-places.ts';
 /** What tests replace. */
 export interface OutsideOptions extends KnowledgeOptions {
   readonly mail?: MailSender;
+  readonly mailReader?: MailReader;
+  readonly mailboxReader?: MailboxReader;
   readonly emailDomains?: EmailDomainProvider;
   readonly mailProviders?: Parameters<typeof createMailAccess>[1];
   /** How long a shop may take to answer what it knows of a customer. */
@@ -95,7 +97,7 @@ export async function outsideOf(
   const places = await placesOf(config);
   return {
     mail: options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(outboxFolder)),
-    mailReader: createMailReader({ dnsServers: config.dnsServers }),
+    mailReader: options.mailReader ?? createMailReader({ dnsServers: config.dnsServers }),
     knowledge,
     attachmentSource: createAttachmentSource(knowledge.fetcher),
     services: {
@@ -118,7 +120,7 @@ export async function outsideOf(
       chatModel: chatModelOf(config, options),
       billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
       sendThrough: mailServers(resolveHostOf(config)),
-      mailboxReader: createMailboxReader(resolveHostOf(config)),
+      mailboxReader: options.mailboxReader ?? createMailboxReader(resolveHostOf(config)),
       mailAccess: createMailAccess(config.mailApps, options.mailProviders),
       visitorPlaces: createVisitorPlaces({ places, countryHeaders: config.geo.countryHeaders }),
     },

@@ -213,7 +213,8 @@ export function settleMailbox(ctx: Context, item: OutboxItem<NoPayload>, outcome
     ...before,
     failures,
     failure: isFailure ? outcome.answer.slice(0, maxAnswerChars) : null,
-    checkedAt: ctx.at,
+    // What failed read nothing: mail that came meanwhile is looked for from the last time that it was read.
+    checkedAt: isFailure ? before.checkedAt : ctx.at,
   });
   if (isFailure && before.failure === null)
     ctx.audit({

@@ -68,7 +68,7 @@ export class Mailboxes {
 
   async #read(workspaceId: string, mailbox: MailboxRecord, session: ImapSession): Promise<string> {
     // A server that sends a little now and then would otherwise keep the place of others.
-    const late = setTimeout(() => session.close(), checkTimeoutMs);
+    const late = setTimeout(() => session.close(), checkTimeoutMs).unref();
     try {
       const folder = await session.open(mailbox.folder);
       const isMore = await this.#take(workspaceId, { mailbox, session, folder });

@@ -1,12 +1,14 @@
-// Deliberate defects of presence, absence, mail for what was not seen, and mail that was put off. The simulation must find each, or it proves
-// nothing about them.
+// Deliberate defects of presence, absence, mail for what was not seen, mail that was put off, and mailboxes elsewhere.
+// The simulation must find each, or it proves nothing about them.
 
 import { unseenDeadline } from '../../engine/conversations/unseen.ts';
+import { advanceMailbox, checkMailbox } from '../../engine/mail/mailboxes.ts';
 import type { CommandDefinition } from '../../engine/runtime/command.ts';
 import type { Context } from '../../engine/runtime/context.ts';
 import { endLostSockets, goAway, noteSockets } from '../../engine/team/presence.ts';
 import { mailUnseenAnswers } from '../../engine/tickets/chat-mail.ts';
 import { sendDueDraft, takeBackDraft } from '../../engine/tickets/drafts.ts';
+import { receiveMail } from '../../engine/tickets/inbound-mail.ts';
 import { noteVisitorSockets } from '../../engine/widget/presence.ts';
 import { putAgent, theRoster } from '../../engine/workspace/roster.ts';
 
@@ -151,4 +153,26 @@ export const scheduledMail: readonly Defect[] = [
     },
   ),
   defect('a mail that is due is forgotten', /was due, and still waits/, sendDueDraft, () => (): 'not due' => 'not due'),
+];
+
+export const mailboxesElsewhere: readonly Defect[] = [
+  defect('a mail is recognised by nothing', /was taken twice/, receiveMail, (right) => (ctx, { mail }) => {
+    const messageId = `<${ctx.ids.uuid()}@customer.example>`;
+    return right(ctx, { mail: { ...mail, messageId } });
+  }),
+  defect(
+    'a check goes on behind a mail that it has not read',
+    /is lost/,
+    advanceMailbox,
+    (right) => (ctx, params) => right(ctx, { ...params, lastUid: params.lastUid + 1 }),
+  ),
+  defect(
+    'a check that fails counts as one that read the mailbox',
+    /is lost/,
+    checkMailbox,
+    (right) => (ctx, params) => {
+      ctx.db.run('UPDATE mailbox SET checkedAt = ? WHERE id = ?', [ctx.at, params.subjectId]);
+      right(ctx, params);
+    },
+  ),
 ];

@@ -8,6 +8,8 @@ import { readConfig } from '../../http/process/config.ts';
 import type { Reply, RequestHead } from '../../http/request.ts';
 import { Database, type LogLength } from '../../store/database.ts';
 import { glanceAt } from '../../store/glance.ts';
+import type { MailReader } from '../../workers/mail/mail-reader.ts';
+import type { MailboxReader } from '../../workers/mail/mailboxes.ts';
 import { MailRefused, type MailSender } from '../../workers/providers/mail.ts';
 import type { Reader } from '../../workers/reader/reader.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -97,6 +99,8 @@ interface Beginning {
   readonly random: Random;
   readonly post: Post;
   readonly startMs: number;
+  /** Reads mailboxes elsewhere, and their mails. */
+  readonly mailboxes?: { readonly mailReader: MailReader; readonly mailboxReader: MailboxReader };
   /** Called before anything runs. */
   readonly found?: (machine: Machine) => void;
   /** From the previous life, unless the power failed: the durable content of the folder, and the durable events. */
@@ -148,7 +152,7 @@ export class Machine {
     return machine;
   }
 
-  #compose({ folder, random, post }: Beginning): Promise<Composition> {
+  #compose({ folder, random, post, mailboxes }: Beginning): Promise<Composition> {
     return compose({
       config: readConfig({
         DATA_DIR: folder,
@@ -166,6 +170,7 @@ export class Machine {
       random: () => random.next(),
       syncToDisk: this.disk.sync,
       mail: post,
+      ...mailboxes,
       reader: noReader,
       logFrameLimit,
       checkpointer: {
