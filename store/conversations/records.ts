@@ -196,11 +196,7 @@ export const MessageMail = Type.Object({
   delayed: Type.Optional(
     Type.Object(
       { answer: Type.String(), at: Time },
-      {
-        description:
-          'While a mail that could not be delivered is tried again, for about a day: what the server answered or why it could ' +
-          'not be reached, and when it first said so. Gone once the mail is sent or has failed.',
-      },
+      { description: 'While it is tried again: what the server answered, and when it first did.' },
     ),
   ),
   authentication: nullable(MailAuthentication),

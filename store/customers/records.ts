@@ -13,13 +13,7 @@ export const VisitorRecord = Type.Object({
   ip: nullable(Type.String()),
   country: nullable(Type.String({ description: 'ISO 3166-1 alpha-2; null if unknown.' })),
   userAgent: nullable(Type.String()),
-  locale: nullable(
-    Type.String({
-      description:
-        'The language of mails to it, such as `de-AT`: the one that its browser prefers (Accept-Language), or that of its ' +
-        "last mail (Content-Language), if it is English, German, French, Spanish or Arabic. Null: the workspace's.",
-    }),
-  ),
+  locale: nullable(Type.String({ description: "Of mails to it, such as `de-AT`; null: the workspace's." })),
   geo: nullable(
     Type.Object(
       { city: nullable(Type.String()), region: nullable(Type.String()) },

@@ -31,7 +31,7 @@ export const MailboxView = Type.Object({
   moveTo: nullable(Type.String({ description: 'With `move`: the folder.' })),
   isPaused: Type.Boolean(),
   failure: nullable(Type.String({ description: "Why the last check failed, in the server's words." })),
-  checkedAt: nullable(Type.String({ format: 'date-time', description: 'When it was last read.' })),
+  checkedAt: nullable(Time),
   startedAt: Type.String({ format: 'date-time', description: 'Mail from before is not taken.' }),
   createdAt: Time,
 });
