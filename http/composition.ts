@@ -266,6 +266,8 @@ function importsOf(
     mailPorts,
     folder: join(ground.dataDir, 'imports'),
     mailsOf,
+    hasRoom: () => outside.services.disk.hasRoom,
+    log: ground.log,
     noteMessages: (workspaceId, count) => reader.noteMessages(workspaceId, count),
     openSource: (access) => outside.services.foreignSources.open(access),
     tokenOf: (workspaceId, { id, sealedToken }) =>

@@ -6,7 +6,7 @@ import { bounceLabel } from '../engine/mail/inbound-addresses.ts';
 import type { Clock } from '../engine/runtime/clock.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { type AttachmentSource, createAttachmentSource } from '../workers/files/attachment-source.ts';
-import { createForeignSources, type ForeignSources } from '../workers/imports/sources.ts';
+import { createForeignSources } from '../workers/imports/sources.ts';
 import { createMailReader, type MailReader } from '../workers/mail/mail-reader.ts';
 import { createMailboxReader, type MailboxReader } from '../workers/mail/mailboxes.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
@@ -116,7 +116,11 @@ export async function outsideOf(
       webhookSender: webhookSenderOf(config),
       pushSender: pushSenderOf(config),
       commerce: commerceOf(config, options),
-      foreignSources: foreignSourcesOf(config),
+      foreignSources: createForeignSources({
+        allowPrivate: config.allowPrivateWebhooks,
+        dnsServers: config.dnsServers,
+        userAgent: `switchboard (+${config.baseUrl})`,
+      }),
       chatModel: chatModelOf(config, options),
       billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
       sendThrough: mailServers(resolveHostOf(config)),
@@ -171,17 +175,6 @@ function commerceOf(config: Config, options: OutsideOptions): Commerce {
     userAgent: `switchboard (+${config.baseUrl})`,
   });
   return createCommerce({ fetcher, allowPrivate, timeoutMs: options.commerceTimeoutMs });
-}
-
-/** Loads its library on first use. */
-function foreignSourcesOf(config: Config): ForeignSources {
-  return createForeignSources(
-    createFetcher({
-      allowPrivate: config.allowPrivateWebhooks,
-      resolveHost: resolveHostOf(config),
-      userAgent: `switchboard (+${config.baseUrl})`,
-    }),
-  );
 }
 
 /** Loads its library on first use. */

@@ -335,8 +335,13 @@ function queue(ctx: Context, job: ImportJobRecord, delayMs = 0): ImportJobRecord
   return put(ctx, job, { status: 'queued', outboxId, finishedAt: null, error: job.error }, { isTold: true });
 }
 
-function findRun(ctx: Context, { importId, outboxId }: Run): ImportJobRecord | undefined {
-  const job = findImportJob(ctx.db, importId);
+/** Whether that run of the job is not over. */
+export function isRunning(view: View, run: Run): boolean {
+  return findRun(view, run) !== undefined;
+}
+
+function findRun({ db }: Pick<View, 'db'>, { importId, outboxId }: Run): ImportJobRecord | undefined {
+  const job = findImportJob(db, importId);
   return job !== undefined && isUnderWay(job) && job.outboxId === outboxId ? job : undefined;
 }
 

@@ -4,16 +4,17 @@
 
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isStorageFailure } from '../../store/database.ts';
 import type { ImportJobRecord, ImportStats } from '../../store/imports/jobs.ts';
 import { findMail } from '../../store/mail/mails.ts';
 import type {
   ForeignConversation,
   ForeignMessage,
   ForeignSource,
+  ServiceAccess,
   SourceFailed,
 } from '../../workers/imports/foreign.ts';
 import type { mailsOf } from '../../workers/imports/mbox.ts';
-import type { ServiceAccess } from '../../workers/imports/sources.ts';
 import type { ReadMail } from '../../workers/mail/mail-reader.ts';
 import { Refusal } from '../errors.ts';
 import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
@@ -22,7 +23,9 @@ import { systemCaller } from '../runtime/caller.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { CommandDefinition } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
-import type { Engine } from '../runtime/engine.ts';
+import { type Engine, WorkspaceUnavailable } from '../runtime/engine.ts';
+import { CommitFailed, LaneFull } from '../runtime/lane.ts';
+import type { Log } from '../runtime/log.ts';
 import { isAutomatic, mailIdOf } from '../tickets/judgement.ts';
 import { offeredFiles, storeFiles, withPictures } from '../tickets/mail-files.ts';
 import type { MailPorts } from '../tickets/mail-intake.ts';
@@ -43,6 +46,7 @@ import {
   finishImport,
   finishPreview,
   importPart,
+  isRunning,
   noImportStats,
   pauseImport,
   type Run,
@@ -60,6 +64,9 @@ export interface ImportPorts {
   openSource(access: ServiceAccess): ForeignSource;
   /** So many messages are to be indexed, before someone searches. */
   noteMessages(workspaceId: string, count: number): void;
+  /** Whether the disk has more than its reserve. */
+  hasRoom(): boolean;
+  readonly log: Pick<Log, 'warn'>;
   /** The token of a job. */
   tokenOf(workspaceId: string, job: ImportJobRecord): string;
 }
@@ -72,6 +79,12 @@ const previewSize = 100;
 const mailsPerAdvance = 20;
 /** Then others have their turn. */
 const runMs = 3 * 60_000;
+/** A page that was begun is read to its end, if the service lets it: it would be read again from its start. */
+const pageSlackMs = 5 * 60_000;
+/** Of all runs of a job: more than any business has. A service that invents conversations ends here. */
+const maxRead = 5_000_000;
+/** Until the disk is looked at again. */
+const noRoomPauseMs = 10 * 60_000;
 /** The text of a message is cut here, as that of a mail. */
 const maxBodyChars = 10_000;
 
@@ -81,6 +94,17 @@ const fault = 'Something went wrong on this server. Resume the import to go on; 
 /** The job was stopped or replaced. */
 class Over extends Error {
   override readonly name = 'Over';
+}
+
+/** Not now: another run goes on after a pause, as long as the next one of its failures unless it says so. */
+class Later extends Error {
+  override readonly name = 'Later';
+  readonly pauseMs: number | undefined;
+
+  constructor(message: string, options: { pauseMs?: number; cause?: unknown } = {}) {
+    super(message, options);
+    this.pauseMs = options.pauseMs;
+  }
 }
 
 interface Reason {
@@ -127,24 +151,26 @@ export class Imports {
       return 'read';
     } catch (error) {
       if (error instanceof Over) return wasStopped;
+      const later = laterOf(error);
+      if (later !== undefined) {
+        const { message, pauseMs } = later;
+        await this.#execute(workspaceId, pauseImport, {
+          run,
+          error: message,
+          isFailure: pauseMs === undefined,
+          pauseMs,
+        });
+        return message;
+      }
       // Such as a department that is gone.
       if (error instanceof Refusal) throw new Error(error.message, { cause: error });
-      if (!isSourceFailure(error)) throw new Error(fault, { cause: error });
-      if (error.problem === 'final') throw error;
-      const isFailure = error.problem === 'passing';
-      await this.#execute(workspaceId, pauseImport, {
-        run,
-        error: error.message,
-        isFailure,
-        pauseMs: isFailure ? undefined : error.retryAfterMs,
-      });
-      return error.message;
+      throw isSourceFailure(error) ? error : new Error(fault, { cause: error });
     }
   }
 
   /** Returns whether it is at the end. */
   async #readService(running: Running): Promise<boolean> {
-    const { workspaceId, job, run } = running;
+    const { workspaceId, job } = running;
     const { kind, url, account } = job;
     if (kind === 'mbox' || url === null) throw new Error(`the import ${job.id} names no service`);
     const source = this.#ports.openSource({
@@ -153,17 +179,42 @@ export class Imports {
       account: account ?? '',
       token: this.#ports.tokenOf(workspaceId, job),
     });
+    try {
+      return await this.#readPages(running, source);
+    } finally {
+      await source.close();
+    }
+  }
+
+  async #readPages(running: Running, source: ForeignSource): Promise<boolean> {
+    const { workspaceId, job, run } = running;
     const untilMs = this.#ports.clock.now() + runMs;
+    const asked = new Set<string | null>();
     let cursor = job.cursor;
+    let all = job.stats.read;
     do {
-      const { conversations, next, total } = await source.page(cursor);
+      asked.add(cursor);
+      const { count, next, total } = await source.page(cursor);
       let unchanged = 0;
       const unknownAgents = new Set<string>();
       const leftOut: Reason[] = [];
       let shortened = 0;
-      for (const foreign of conversations) {
-        const { talk, isShortened } = await this.#talkOf(workspaceId, foreign);
-        const outcome = await this.#take(running, talk);
+      for (let index = 0; index < count; index += 1) {
+        this.#requireTurn(running, untilMs + pageSlackMs);
+        const foreign = await source.conversation(index);
+        if ('why' in foreign) {
+          leftOut.push({ what: foreign.label, why: foreign.why });
+          continue;
+        }
+        const taken = await this.#orLeftOut(running, foreign.label, async () => {
+          const { talk, isShortened } = await this.#talkOf(workspaceId, foreign);
+          return { isShortened, outcome: await this.#take(running, talk) };
+        });
+        if ('why' in taken) {
+          leftOut.push(taken);
+          continue;
+        }
+        const { isShortened, outcome } = taken;
         for (const email of outcome.unknownAgents) unknownAgents.add(email);
         if (outcome.outcome === 'unchanged') unchanged += 1;
         const why =
@@ -171,7 +222,8 @@ export class Imports {
         if (why !== null) leftOut.push({ what: foreign.label, why });
         if (why !== null && outcome.problem === null) shortened += 1;
       }
-      const read = conversations.length;
+      const read = count;
+      all += read;
       if (job.isPreview) {
         this.#count(running, { read, unchanged, leftOut, shortened, total });
         if (running.stats.read >= previewSize) return true;
@@ -186,10 +238,39 @@ export class Imports {
           shortened,
           unknownAgents: [...unknownAgents],
         });
-      // A service that names the same page again would never end.
-      cursor = next === cursor ? null : next;
+      // A service that names a page again would never end.
+      cursor = asked.has(next) || all >= maxRead ? null : next;
     } while (cursor !== null && this.#ports.clock.now() < untilMs);
     return cursor === null;
+  }
+
+  /** Throws Over if it was stopped, Later if it takes too long or the disk has no room. */
+  #requireTurn({ workspaceId, run }: Running, untilMs: number): void {
+    if (!isRunning(this.#viewOf(workspaceId), run)) throw new Over(wasStopped);
+    if (!this.#ports.hasRoom())
+      throw new Later('The disk of this server is nearly full. It goes on when there is more space.', {
+        pauseMs: noRoomPauseMs,
+      });
+    if (this.#ports.clock.now() >= untilMs) throw new Later('The service answers too slowly.');
+  }
+
+  /** What cannot be taken is left out, so that one conversation or mail does not keep away those after it. */
+  async #orLeftOut<Result>(
+    { workspaceId, job }: Running,
+    what: string,
+    work: () => Promise<Result>,
+  ): Promise<Result | Reason> {
+    try {
+      // Another mail may have ended the thread that read this one.
+      return await work().catch((error: unknown) => {
+        if (!isNamed(error, 'ThreadFailed')) throw error;
+        return work();
+      });
+    } catch (error) {
+      if (error instanceof Over || error instanceof Refusal || laterOf(error) !== undefined) throw error;
+      this.#ports.log.warn({ err: error, workspaceId, importId: job.id }, 'an import leaves out what it cannot take');
+      return { what, why: 'this server could not take it; its log has the reason' };
+    }
   }
 
   async #talkOf(
@@ -249,9 +330,12 @@ export class Imports {
     };
     try {
       for await (const mail of this.#ports.mailsOf(this.pathOf(job.id), { from: cursor, to, maxBytes: maxMailBytes })) {
+        this.#requireTurn(running, Number.POSITIVE_INFINITY);
         const outcome = mail.isTooLarge
           ? { what: `The mail at byte ${mail.start}`, why: `it has more than ${maxMailBytes / 1024 / 1024} MiB` }
-          : await this.#takeMail(running, { path: to, separatedAt: mail.separatedAt, start: mail.start });
+          : await this.#orLeftOut(running, `The mail at byte ${mail.start}`, () =>
+              this.#takeMail(running, { path: to, separatedAt: mail.separatedAt, start: mail.start }),
+            );
         if (outcome === 'unchanged') unchanged += 1;
         else if (outcome !== 'taken') leftOut.push(outcome);
         for (const name of await readdir(folder))
@@ -288,7 +372,9 @@ export class Imports {
     const stored =
       isKnown || job.isPreview
         ? undefined
-        : await storeFiles(mailPorts, { workspaceId, files: mail.attachments, sender: '' });
+        : await storeFiles(mailPorts, { workspaceId, files: mail.attachments, sender: '' }).catch((cause: unknown) => {
+            throw new Later('The files of a mail could not be stored. It is tried again.', { cause });
+          });
     const [message] = placed.messages;
     const talk: ImportedTalk =
       stored === undefined || message === undefined
@@ -383,9 +469,32 @@ export class Imports {
   }
 }
 
-/** Its class is the readers', which the engine knows by type only. */
+/** Undefined: another try would not help. */
+function laterOf(error: unknown): Later | undefined {
+  if (error instanceof Later) return error;
+  if (isSourceFailure(error)) {
+    if (error.problem !== 'wait' && error.problem !== 'passing') return undefined;
+    return new Later(error.message, error.problem === 'wait' ? { pauseMs: error.retryAfterMs ?? noRoomPauseMs } : {});
+  }
+  const isPassing =
+    error instanceof LaneFull ||
+    error instanceof CommitFailed ||
+    error instanceof WorkspaceUnavailable ||
+    isStorageFailure(error) ||
+    isNamed(error, 'ThreadBusy') ||
+    isNamed(error, 'ThreadUnavailable');
+  return isPassing
+    ? new Later('This server is busy or could not write. It is tried again.', { cause: error })
+    : undefined;
+}
+
 function isSourceFailure(error: unknown): error is SourceFailed {
-  return error instanceof Error && error.name === 'SourceFailed';
+  return isNamed(error, 'SourceFailed');
+}
+
+/** Of a class of the workers, which the engine knows by type only. */
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
 }
 
 /** A mail of the archive as the one message of its conversation, or why it is left out. */

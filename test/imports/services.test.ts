@@ -26,7 +26,9 @@ async function startServer(t: Teardown, answers: Answers): Promise<{ url: string
       count: asked.length,
     });
     raw.resume();
-    reply.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body ?? {}));
+    reply
+      .writeHead(status, { 'content-type': 'application/json', ...headers })
+      .end(Buffer.isBuffer(body) ? body : JSON.stringify(body ?? {}));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
@@ -411,6 +413,85 @@ t.test('moving in from a service', async (t) => {
         status: 400,
         body: { detail: { fieldErrors: { [field]: [String] } } },
       });
+  });
+
+  t.test('an answer that would fill the memory ends its own import, and nothing else', async (t) => {
+    const owner = await service.workspace();
+    const huge = Buffer.from(`{"tickets":[${'{},'.repeat(1_390_000)}{}]}`);
+    const wide = Buffer.from(`{"tickets":["${'x'.repeat(5 * 1024 * 1024)}"]}`);
+    const server = await startServer(t, ({ path }) => ({ status: 200, body: path.startsWith('/wide') ? wide : huge }));
+    for (const [place, error] of [
+      ['', /more memory than an import may use/],
+      ['/wide', /more than 4 MiB/],
+    ] as const) {
+      const given = { kind: 'zendesk', url: `${server.url}${place}`, account: 'x@shop.example', token: 'x' };
+      const job = await moved(service, owner, given);
+      t.match(job, { status: 'failed', error });
+    }
+  });
+
+  t.test('pages without an end have one', async (t) => {
+    const owner = await service.workspace();
+    const server = await startServer(t, ({ path, query }) => {
+      if (path.endsWith('/count.json')) return ok({});
+      if (path.endsWith('/comments.json')) return ok({ comments: [], meta: { has_more: true, after_cursor: 'again' } });
+      if (path.endsWith('/cursor.json'))
+        return ok({ tickets: [ticket(1)], after_cursor: query.get('cursor') === 'a' ? 'b' : 'a' });
+      if (path === '/v2/oauth2/token') return ok({ access_token: 'x' });
+      if (path === '/v2/conversations')
+        return ok({
+          _embedded: { conversations: query.get('page') === '1' ? [{ id: 1 }] : [] },
+          page: { totalPages: 1e9 },
+        });
+      return ok({ _embedded: { threads: [] }, page: { totalPages: 1e9 } });
+    });
+    for (const kind of ['zendesk', 'helpscout'])
+      t.match(await moved(service, owner, { kind, url: server.url, account: 'x', token: 'x' }), {
+        status: 'done',
+        stats: { created: 0 },
+      });
+    t.ok(server.asked.length < 20, `${server.asked.length} requests`);
+  });
+
+  t.test('a conversation that cannot be read is left out, and those after it come', async (t) => {
+    const owner = await service.workspace();
+    const odd = (id: number, more: object) => ({
+      id,
+      author_id: 2,
+      public: true,
+      plain_body: 'Odd.',
+      created_at: '2021-03-01T11:00:00Z',
+      ...more,
+    });
+    const file = (content_url: unknown) => ({ file_name: 'x', content_url });
+    const server = await startServer(t, ({ path }) => {
+      if (path.endsWith('/count.json')) return ok({});
+      if (path.endsWith('/cursor.json'))
+        return ok({ tickets: [1, 2, 3, 4].map((id) => ticket(id, { status: 'constructor' })), end_of_stream: true });
+      if (path.includes('/1/')) return { status: 404 };
+      if (path.includes('/2/')) return ok({ comments: [odd(7, {}), odd(7, {}), odd(8, {})], users: users(owner) });
+      if (path.includes('/3/'))
+        return ok({
+          comments: [odd(9, { attachments: ['file.txt', '', 'ftp://x', 7, null, 'http://['].map(file) })],
+          users: users(owner),
+        });
+      return ok({ comments: comments(4), users: users(owner) });
+    });
+    const job = await moved(service, owner, {
+      kind: 'zendesk',
+      url: server.url,
+      account: 'me@shop.example',
+      token: 'secret',
+    });
+    t.match(job, { status: 'done', error: null, stats: { read: 4, created: 3, leftOut: 1 } });
+    t.match(job.stats.reasons, [
+      { what: '#1', why: /404/ },
+      { what: '#3', why: /no web address/ },
+    ]);
+    t.same(
+      stored(service, owner).map(({ status }) => status),
+      ['open', 'open', 'open'],
+    );
   });
 });
 

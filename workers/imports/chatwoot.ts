@@ -5,16 +5,18 @@ import {
   cutRemark,
   type ForeignConversation,
   type ForeignMessage,
-  type ForeignSource,
   maxMessages,
+  type ServiceReader,
 } from './foreign.ts';
 import {
+  bodyIn,
   type Json,
   listIn,
   numberIn,
   objectIn,
   phoneIn,
   type ServiceApi,
+  statusIn,
   textIn,
   textsIn,
   timeIn,
@@ -25,9 +27,9 @@ const messagesPerPage = 100;
 const [incoming, activity] = [0, 2];
 const statuses = { open: 'open', resolved: 'solved', pending: 'pending', snoozed: 'pending' } as const;
 
-export function chatwootSource(api: ServiceApi, account: string): ForeignSource {
+export function chatwootReader(api: ServiceApi, account: string): ServiceReader {
   const base = `/api/v1/accounts/${encodeURIComponent(account)}`;
-  let emails: Promise<ReadonlyMap<string, string>> | undefined;
+  let emails: ReadonlyMap<string, string> | undefined;
 
   async function readEmails(): Promise<ReadonlyMap<string, string>> {
     const agents = listIn(await api.get(`${base}/agents`));
@@ -38,7 +40,9 @@ export function chatwootSource(api: ServiceApi, account: string): ForeignSource 
     const messages: Json[] = [];
     for (let after = 0; messages.length < maxMessages; ) {
       const page = listIn(
-        objectIn(await api.get(`${base}/conversations/${id}/messages`, { after: String(after) }))['payload'],
+        objectIn(await api.get(`${base}/conversations/${encodeURIComponent(id)}/messages`, { after: String(after) }))[
+          'payload'
+        ],
       );
       const fresh = page.filter((message) => (numberIn(message['id']) ?? 0) > after);
       messages.push(...fresh);
@@ -50,19 +54,20 @@ export function chatwootSource(api: ServiceApi, account: string): ForeignSource 
   }
 
   return {
-    async page(cursor) {
-      emails ??= readEmails();
-      const agents = await emails;
+    async list(cursor) {
+      const agents = (emails ??= await readEmails());
       const number = Number(cursor ?? 1);
       const query = { status: 'all', assignee_type: 'all', sort_by: 'created_at_asc', page: String(number) };
       const data = objectIn(objectIn(await api.get(`${base}/conversations`, query))['data']);
-      const conversations: ForeignConversation[] = [];
-      for (const one of listIn(data['payload'])) {
-        const id = textIn(one['id']) ?? '';
-        conversations.push(conversationOf(one, { id, agents, ...(await messagesOf(id)) }));
-      }
+      const conversations = listIn(data['payload']);
       return {
-        conversations,
+        items: conversations.map((one) => {
+          const id = textIn(one['id']) ?? '';
+          return {
+            label: `#${id}`,
+            read: async () => conversationOf(one, { id, agents, ...(await messagesOf(id)) }),
+          };
+        }),
         next: conversations.length === 0 ? null : String(number + 1),
         total: numberIn(objectIn(data['meta'])['all_count']),
       };
@@ -79,13 +84,12 @@ function conversationOf(
   const isMail = textIn(meta['channel']) === 'Channel::Email';
   const said = read.messages.filter((message) => message['message_type'] !== activity);
   const mails = said.map((message) => objectIn(objectIn(message['content_attributes'])['email']));
-  const status = textIn(one['status']) as keyof typeof statuses | null;
   return {
     id: read.id,
     label: `#${read.id}`,
     channel: isMail ? 'ticket' : 'chat',
     subject: textIn(objectIn(one['additional_attributes'])['mail_subject']) ?? textIn(mails[0]?.['subject']),
-    status: statuses[status ?? 'open'] ?? 'open',
+    status: statusIn(one['status'], statuses),
     createdAt: timeIn(one['created_at']),
     customer: { name: textIn(sender['name']), email: textIn(sender['email']), phone: phoneIn(sender['phone_number']) },
     assigneeEmail: textIn(objectIn(meta['assignee'])['email']),
@@ -112,7 +116,7 @@ function messageOf(
     id: textIn(message['id']) ?? '',
     from: message['private'] === true ? 'note' : isCustomers ? 'customer' : isBots ? 'bot' : 'agent',
     author: isCustomers || isBots ? undefined : author,
-    text: textIn(message['content']),
+    text: bodyIn(message['content']),
     html: null,
     createdAt: timeIn(message['created_at']),
     messageId: messageId ?? undefined,

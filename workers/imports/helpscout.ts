@@ -7,18 +7,20 @@ import {
   type ForeignConversation,
   type ForeignMessage,
   type ForeignPerson,
-  type ForeignSource,
   maxMessages,
+  type ServiceReader,
   SourceFailed,
 } from './foreign.ts';
 import {
   ask,
+  bodyIn,
   createServiceApi,
   type Json,
   listIn,
   numberIn,
   objectIn,
   type ServiceApi,
+  statusIn,
   textIn,
   timeIn,
 } from './service-api.ts';
@@ -36,42 +38,42 @@ const written: ReadonlySet<unknown> = new Set([
   'forwardchild',
 ]);
 
-export function helpScoutSource(options: {
+export function helpScoutReader(options: {
   fetcher: Fetcher;
   name: string;
   url: string;
   appId: string;
   appSecret: string;
-}): ForeignSource {
+}): ServiceReader & { begin(): void } {
   const { fetcher, name, appId, appSecret } = options;
   const url = options.url.replace(/\/+$/, '');
-  let signedIn: Promise<ServiceApi> | undefined;
+  let api: ServiceApi | undefined;
 
   async function signIn(): Promise<ServiceApi> {
     const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: appId, client_secret: appSecret });
-    const token = textIn(
-      objectIn(await ask(fetcher, { name, url: `${url}/v2/oauth2/token`, headers: {}, form }))['access_token'],
-    );
+    const { value } = await ask(fetcher, { name, url: `${url}/v2/oauth2/token`, headers: {}, form });
+    const token = textIn(objectIn(value)['access_token']);
     if (token === null) throw new SourceFailed('final', `${name} gave no token for the app.`);
     return createServiceApi({ fetcher, name, url, headers: { authorization: `Bearer ${token}` } });
   }
 
   return {
-    async page(cursor) {
-      signedIn ??= signIn();
-      const api = await signedIn;
+    begin: () => api?.begin(),
+    async list(cursor) {
+      const signedIn = (api ??= await signIn());
       const number = Number(cursor ?? 1);
       const query = { status: 'all', sortField: 'createdAt', sortOrder: 'asc', page: String(number) };
-      const answer = objectIn(await api.get('/v2/conversations', query));
-      const conversations: ForeignConversation[] = [];
-      for (const one of listIn(objectIn(answer['_embedded'])['conversations'])) {
-        if (one['state'] === 'deleted' || one['state'] === 'draft') continue;
-        conversations.push(conversationOf(one, await threadsOf(api, textIn(one['id']) ?? '')));
-      }
+      const answer = objectIn(await signedIn.get('/v2/conversations', query));
+      const conversations = listIn(objectIn(answer['_embedded'])['conversations']);
       const page = objectIn(answer['page']);
       return {
-        conversations,
-        next: number < (numberIn(page['totalPages']) ?? 0) ? String(number + 1) : null,
+        items: conversations
+          .filter(({ state }) => state !== 'deleted' && state !== 'draft')
+          .map((one) => ({
+            label: labelOf(one),
+            read: async () => conversationOf(one, await threadsOf(signedIn, textIn(one['id']) ?? '')),
+          })),
+        next: conversations.length > 0 && number < (numberIn(page['totalPages']) ?? 0) ? String(number + 1) : null,
         total: numberIn(page['totalElements']),
       };
     },
@@ -84,8 +86,9 @@ async function threadsOf(api: ServiceApi, id: string): Promise<{ threads: Json[]
     const answer = objectIn(
       await api.get(`/v2/conversations/${encodeURIComponent(id)}/threads`, { page: String(number) }),
     );
-    threads.push(...listIn(objectIn(answer['_embedded'])['threads']));
-    const isLast = number >= (numberIn(objectIn(answer['page'])['totalPages']) ?? 0);
+    const page = listIn(objectIn(answer['_embedded'])['threads']);
+    threads.push(...page);
+    const isLast = page.length === 0 || number >= (numberIn(objectIn(answer['page'])['totalPages']) ?? 0);
     // The newest come first.
     if (isLast || threads.length >= maxMessages)
       return { threads: threads.slice(0, maxMessages).reverse(), isCut: !isLast };
@@ -97,16 +100,14 @@ function conversationOf(
   { threads, isCut }: { threads: readonly Json[]; isCut: boolean },
 ): ForeignConversation {
   const customer = objectIn(one['primaryCustomer']);
-  const status = textIn(one['status']) as keyof typeof statuses | null;
   const said = threads.filter(({ type, state }) => written.has(type) && (state === undefined || state === 'published'));
   const files = said.flatMap((thread) => listIn(objectIn(thread['_embedded'])['attachments'])).length;
-  const label = `#${textIn(one['number']) ?? textIn(one['id']) ?? ''}`;
   return {
     id: textIn(one['id']) ?? '',
-    label,
+    label: labelOf(one),
     channel: chats.has(one['type']) ? 'chat' : 'ticket',
     subject: textIn(one['subject']),
-    status: statuses[status ?? 'open'] ?? 'open',
+    status: statusIn(one['status'], statuses),
     createdAt: timeIn(one['createdAt']),
     customer: { ...personIn(customer), phone: null },
     assigneeEmail: textIn(objectIn(one['assignee'])['email']),
@@ -114,6 +115,10 @@ function conversationOf(
     messages: said.map(messageOf),
     remark: isCut ? cutRemark.replace('first', 'newest') : files > 0 ? `${files} of its files stayed there` : null,
   };
+}
+
+function labelOf(one: Json): string {
+  return `#${textIn(one['number']) ?? textIn(one['id']) ?? ''}`;
 }
 
 function messageOf(thread: Json): ForeignMessage {
@@ -124,7 +129,7 @@ function messageOf(thread: Json): ForeignMessage {
     from: thread['type'] === 'note' ? 'note' : isCustomers ? 'customer' : 'agent',
     author: personIn(author),
     text: null,
-    html: textIn(thread['body']),
+    html: bodyIn(thread['body']),
     createdAt: timeIn(thread['createdAt']),
     files: [],
   };

@@ -1,8 +1,19 @@
 // Reads Intercom by its REST API, version 2.11: https://developers.intercom.com/docs/references/2.11/rest-api. The list
 // leaves out what was said, so each conversation is read by itself; its first message is its source.
 
-import type { ForeignConversation, ForeignMessage, ForeignPerson, ForeignSource } from './foreign.ts';
-import { type Json, listIn, numberIn, objectIn, phoneIn, type ServiceApi, textIn, timeIn } from './service-api.ts';
+import type { ForeignConversation, ForeignMessage, ForeignPerson, ServiceReader } from './foreign.ts';
+import {
+  bodyIn,
+  type Json,
+  listIn,
+  numberIn,
+  objectIn,
+  phoneIn,
+  type ServiceApi,
+  statusIn,
+  textIn,
+  timeIn,
+} from './service-api.ts';
 
 const conversationsPerPage = 20;
 /** Of a conversation, as the API returns them. */
@@ -14,8 +25,8 @@ export function intercomHeaders(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}`, 'intercom-version': '2.11' };
 }
 
-export function intercomSource(api: ServiceApi): ForeignSource {
-  let emails: Promise<ReadonlyMap<string, string>> | undefined;
+export function intercomReader(api: ServiceApi): ServiceReader {
+  let emails: ReadonlyMap<string, string> | undefined;
 
   async function readEmails(): Promise<ReadonlyMap<string, string>> {
     const admins = listIn(objectIn(await api.get('/admins'))['admins']);
@@ -33,18 +44,16 @@ export function intercomSource(api: ServiceApi): ForeignSource {
   }
 
   return {
-    async page(cursor) {
-      emails ??= readEmails();
-      const agents = await emails;
+    async list(cursor) {
+      const agents = (emails ??= await readEmails());
       const answer = objectIn(
         await api.get('/conversations', {
           per_page: String(conversationsPerPage),
           ...(cursor === null ? {} : { starting_after: cursor }),
         }),
       );
-      const conversations: ForeignConversation[] = [];
-      for (const { id } of listIn(answer['conversations'])) {
-        const one = objectIn(await api.get(`/conversations/${encodeURIComponent(textIn(id) ?? '')}`));
+      const read = async (id: string): Promise<ForeignConversation> => {
+        const one = objectIn(await api.get(`/conversations/${encodeURIComponent(id)}`));
         const source: Json = { ...objectIn(one['source']), part_type: 'comment', created_at: one['created_at'] };
         const within = objectIn(one['conversation_parts']);
         const parts = [source, ...listIn(within['conversation_parts'])];
@@ -52,24 +61,24 @@ export function intercomSource(api: ServiceApi): ForeignSource {
           one,
           parts.map((part) => objectIn(part['author'])),
         );
-        const status = textIn(one['state']) as keyof typeof statuses | null;
-        conversations.push({
+        return {
           id: textIn(one['id']) ?? '',
           label: `#${textIn(one['id']) ?? ''}`,
           channel: objectIn(one['source'])['type'] === 'email' ? 'ticket' : 'chat',
           subject: plainIn(textIn(one['title']) ?? textIn(objectIn(one['source'])['subject'])),
-          status: statuses[status ?? 'open'] ?? 'open',
+          status: statusIn(one['state'], statuses),
           createdAt: timeIn(one['created_at']),
           customer,
           assigneeEmail: agents.get(textIn(one['admin_assignee_id']) ?? '') ?? null,
           tags: listIn(objectIn(one['tags'])['tags']).flatMap(({ name }) => textIn(name) ?? []),
           messages: parts.flatMap((part) => messageOf(part) ?? []),
           remark: (numberIn(within['total_count']) ?? 0) > maxParts ? `only ${maxParts} of its parts were read` : null,
-        });
-      }
+        };
+      };
+      const ids = listIn(answer['conversations']).map(({ id }) => textIn(id) ?? '');
       return {
-        conversations,
-        next: textIn(objectIn(objectIn(answer['pages'])['next'])['starting_after']),
+        items: ids.map((id) => ({ label: `#${id}`, read: () => read(id) })),
+        next: ids.length === 0 ? null : textIn(objectIn(objectIn(answer['pages'])['next'])['starting_after']),
         total: numberIn(answer['total_count']),
       };
     },
@@ -79,7 +88,7 @@ export function intercomSource(api: ServiceApi): ForeignSource {
 /** Undefined for a part without a text, such as an assignment. */
 function messageOf(part: Json): ForeignMessage | undefined {
   const author = objectIn(part['author']);
-  const html = textIn(part['body']);
+  const html = bodyIn(part['body']);
   const files = listIn(part['attachments']).flatMap((file) => {
     const url = textIn(file['url']);
     if (url === null) return [];

@@ -6,13 +6,23 @@ import { type Fetcher, FetchFailed, type FetchProblem } from '../providers/fetch
 import { SourceFailed } from './foreign.ts';
 
 export interface ServiceApi {
+  /** What follows belongs to another page or conversation, with bounds of its own. */
+  begin(): void;
   /** `path` below the service's address, or a whole address that it named there. */
   get(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>;
 }
 
-const timeoutMs = 60_000;
-/** Of a page. Pages of a hundred long mails have a few. */
-const maxAnswerBytes = 16 * 1024 * 1024;
+const timeoutMs = 30_000;
+/** Of a page. Those of a hundred mails have less than one. */
+const maxAnswerBytes = 4 * 1024 * 1024;
+/** For one page of the list, or one conversation: 2000 messages in pages of 25, and who wrote them. */
+const maxRequests = 100;
+const maxBytes = 16 * 1024 * 1024;
+/** Of a list in an answer: pages have a hundred at most, and agents some hundreds. */
+const maxListed = 5000;
+const maxTextChars = 10_000;
+/** Of a message, before it is shown: far more than is kept of it. */
+const maxBodyChars = 500_000;
 const defaultWaitMs = 60_000;
 const longestWaitMs = 60 * 60_000;
 /** The problems that may pass. */
@@ -26,14 +36,23 @@ export function createServiceApi(options: {
 }): ServiceApi {
   const { name, headers } = options;
   const base = options.url.replace(/\/+$/, '');
+  let [requests, bytes] = [0, 0];
   return {
+    begin() {
+      [requests, bytes] = [0, 0];
+    },
     async get(path, query = {}) {
       const url = new URL(path.startsWith('/') ? `${base}${path}` : path);
       // The token is for this service alone.
       if (url.origin !== new URL(base).origin)
         throw new SourceFailed('final', `${name} named an address of another host: ${url.host}`);
       for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
-      return ask(options.fetcher, { name, url: url.href, headers });
+      requests += 1;
+      if (requests > maxRequests) throw new SourceFailed('this', `it takes more than ${maxRequests} requests`);
+      const answer = await ask(options.fetcher, { name, url: url.href, headers });
+      bytes += answer.bytes;
+      if (bytes > maxBytes) throw new SourceFailed('this', `it has more than ${maxBytes / 1024 / 1024} MiB`);
+      return answer.value;
     },
   };
 }
@@ -47,7 +66,7 @@ export async function ask(
     headers,
     form,
   }: { name: string; url: string; headers: Readonly<Record<string, string>>; form?: URLSearchParams },
-): Promise<unknown> {
+): Promise<{ value: unknown; bytes: number }> {
   const answer = await fetcher
     .fetch({
       url,
@@ -62,6 +81,8 @@ export async function ask(
       maxRedirects: 0,
     })
     .catch((cause: unknown): never => {
+      if (cause instanceof FetchFailed && cause.problem === 'size')
+        throw new SourceFailed('this', `an answer has more than ${maxAnswerBytes / 1024 / 1024} MiB`, { cause });
       const isPassing = cause instanceof FetchFailed && passing.has(cause.problem);
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new SourceFailed(isPassing ? 'passing' : 'final', `${name} could not be asked: ${reason}`, { cause });
@@ -72,12 +93,12 @@ export async function ask(
   if (status >= 500 || status === 408) throw new SourceFailed('passing', `${name} answered ${status}.`);
   if (status === 401 || status === 403)
     throw new SourceFailed('final', `${name} refused the access (${status}). Check the token and what it may read.`);
-  if (status === 404) throw new SourceFailed('final', `${name} has nothing at ${new URL(url).pathname} (404).`);
+  if (status === 404) throw new SourceFailed('this', `${name} has nothing at ${new URL(url).pathname} (404).`);
   if (status !== 200) throw new SourceFailed('final', `${name} answered ${status}.`);
   try {
-    return JSON.parse(Buffer.from(answer.body).toString('utf8'));
+    return { value: JSON.parse(Buffer.from(answer.body).toString('utf8')), bytes: answer.body.length };
   } catch (cause) {
-    throw new SourceFailed('final', `${name} answered something other than JSON.`, { cause });
+    throw new SourceFailed('this', `${name} answered something other than JSON.`, { cause });
   }
 }
 
@@ -96,17 +117,32 @@ export function objectIn(value: unknown): Json {
 }
 
 export function listIn(value: unknown): Json[] {
-  return Array.isArray(value) ? value.map(objectIn) : [];
+  return Array.isArray(value) ? value.slice(0, maxListed).map(objectIn) : [];
 }
 
-/** Also of a number; null for an empty text. */
-export function textIn(value: unknown): string | null {
+/** Also of a number; null for an empty text. A longer one is cut. */
+export function textIn(value: unknown, maxChars = maxTextChars): string | null {
   if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value.trim() !== '' ? value : null;
+  if (typeof value !== 'string' || value.trim() === '') return null;
+  return value.length > maxChars ? value.slice(0, maxChars).toWellFormed() : value;
+}
+
+/** What someone wrote. */
+export function bodyIn(value: unknown): string | null {
+  return textIn(value, maxBodyChars);
+}
+
+/** `known` are its words there, by ours. */
+export function statusIn<Status extends string>(
+  value: unknown,
+  known: Readonly<Record<string, Status>>,
+): Status | 'open' {
+  const status = textIn(value) ?? '';
+  return (Object.hasOwn(known, status) ? known[status] : undefined) ?? 'open';
 }
 
 export function textsIn(value: unknown): string[] {
-  return Array.isArray(value) ? value.flatMap((one) => textIn(one) ?? []) : [];
+  return Array.isArray(value) ? value.slice(0, maxListed).flatMap((one) => textIn(one) ?? []) : [];
 }
 
 export function numberIn(value: unknown): number | undefined {

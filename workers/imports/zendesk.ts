@@ -5,16 +5,18 @@ import {
   cutRemark,
   type ForeignConversation,
   type ForeignMessage,
-  type ForeignSource,
   maxMessages,
+  type ServiceReader,
 } from './foreign.ts';
 import {
+  bodyIn,
   type Json,
   listIn,
   numberIn,
   objectIn,
   phoneIn,
   type ServiceApi,
+  statusIn,
   textIn,
   textsIn,
   timeIn,
@@ -39,28 +41,30 @@ export function zendeskHeaders(user: string, token: string): Record<string, stri
   return { authorization: `Basic ${Buffer.from(`${user}/token:${token}`).toString('base64')}` };
 }
 
-export function zendeskSource(api: ServiceApi): ForeignSource {
+export function zendeskReader(api: ServiceApi): ServiceReader {
   async function commentsOf(ticketId: string): Promise<{ comments: Json[]; users: Json[]; isCut: boolean }> {
     const [comments, users]: [Json[], Json[]] = [[], []];
     let after: string | null = null;
     do {
       const answer = objectIn(
-        await api.get(`/api/v2/tickets/${ticketId}/comments.json`, {
+        await api.get(`/api/v2/tickets/${encodeURIComponent(ticketId)}/comments.json`, {
           include: 'users',
           'page[size]': String(commentsPerPage),
           ...(after === null ? {} : { 'page[after]': after }),
         }),
       );
-      comments.push(...listIn(answer['comments']));
+      const page = listIn(answer['comments']);
+      comments.push(...page);
       users.push(...listIn(answer['users']));
       const meta = objectIn(answer['meta']);
-      after = meta['has_more'] === true ? textIn(meta['after_cursor']) : null;
+      // An empty page that names another leads nowhere.
+      after = meta['has_more'] === true && page.length > 0 ? textIn(meta['after_cursor']) : null;
     } while (after !== null && comments.length < maxMessages);
     return { comments: comments.slice(0, maxMessages), users, isCut: after !== null };
   }
 
   return {
-    async page(cursor) {
+    async list(cursor) {
       const answer = objectIn(
         await api.get('/api/v2/incremental/tickets/cursor.json', {
           per_page: String(ticketsPerPage),
@@ -68,23 +72,31 @@ export function zendeskSource(api: ServiceApi): ForeignSource {
           ...(cursor === null ? { start_time: '0' } : { cursor }),
         }),
       );
-      const conversations: ForeignConversation[] = [];
-      for (const ticket of listIn(answer['tickets'])) {
-        if (ticket['status'] === 'deleted') continue;
-        const { comments, users, isCut } = await commentsOf(textIn(ticket['id']) ?? '');
-        const all = [...listIn(answer['users']), ...users];
-        conversations.push(
-          ticketOf(ticket, { comments, users: new Map(all.map((user) => [textIn(user['id']) ?? '', user])), isCut }),
-        );
-      }
+      const tickets = listIn(answer['tickets']);
+      const people = usersOf(listIn(answer['users']));
       const counted = cursor === null ? objectIn(objectIn(await api.get('/api/v2/tickets/count.json'))['count']) : {};
       return {
-        conversations,
-        next: answer['end_of_stream'] === true ? null : textIn(answer['after_cursor']),
+        items: tickets
+          .filter(({ status }) => status !== 'deleted')
+          .map((ticket) => {
+            const id = textIn(ticket['id']) ?? '';
+            return {
+              label: `#${id}`,
+              async read() {
+                const { comments, users, isCut } = await commentsOf(id);
+                return ticketOf(ticket, { comments, users: new Map([...people, ...usersOf(users)]), isCut });
+              },
+            };
+          }),
+        next: answer['end_of_stream'] === true || tickets.length === 0 ? null : textIn(answer['after_cursor']),
         total: numberIn(counted['value']),
       };
     },
   };
+}
+
+function usersOf(users: readonly Json[]): Map<string, Json> {
+  return new Map(users.map((user) => [textIn(user['id']) ?? '', user]));
 }
 
 function ticketOf(
@@ -94,13 +106,12 @@ function ticketOf(
   const id = textIn(ticket['id']) ?? '';
   const requesterId = textIn(ticket['requester_id']) ?? '';
   const requester = users.get(requesterId) ?? {};
-  const status = textIn(ticket['status']) as keyof typeof statuses | null;
   return {
     id,
     label: `#${id}`,
     channel: 'ticket',
     subject: textIn(ticket['raw_subject']) ?? textIn(ticket['subject']),
-    status: statuses[status ?? 'open'] ?? 'open',
+    status: statusIn(ticket['status'], statuses),
     createdAt: timeIn(ticket['created_at']),
     customer: {
       name: textIn(requester['name']),
@@ -122,8 +133,8 @@ function commentOf(comment: Json, { users, requesterId }: { users: Users; reques
     id: textIn(comment['id']) ?? '',
     from: comment['public'] === false ? 'note' : isCustomers ? 'customer' : 'agent',
     author: authorId === requesterId ? undefined : { name: textIn(author['name']), email: textIn(author['email']) },
-    text: textIn(comment['plain_body']) ?? textIn(comment['body']),
-    html: textIn(comment['html_body']),
+    text: bodyIn(comment['plain_body']) ?? bodyIn(comment['body']),
+    html: bodyIn(comment['html_body']),
     createdAt: timeIn(comment['created_at']),
     messageId: textIn(objectIn(objectIn(comment['metadata'])['system'])['message_id']) ?? undefined,
     files: listIn(comment['attachments']).flatMap((file) => {
