@@ -30,7 +30,15 @@ import { rescheduleUnreachableDeadline, unreachableDeadline } from './conversati
 import { continueUnseen, rescheduleUnseenDeadline, unseenDeadline } from './conversations/unseen.ts';
 import { contactsDeadline, indexOlder } from './customers/contacts.ts';
 import { continueUnreachable, noteUnreachable } from './customers/reach.ts';
-import { clearImportKind, expireImport, failImport, importDeadline, importKind } from './imports/jobs.ts';
+import { importCopyKind } from './imports/conversation-import.ts';
+import {
+  clearImportKind,
+  expireImport,
+  failImport,
+  importDeadline,
+  importKind,
+  settleImportCopy,
+} from './imports/jobs.ts';
 import { crawlKind, failCrawl } from './knowledge/crawls.ts';
 import { embedKind, sweep, sweepDeadline } from './knowledge/knowledge.ts';
 import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './mail/email-domain.ts';
@@ -114,7 +122,10 @@ export interface OutsidePorts {
   checkMailbox(item: { workspaceId: string; mailboxId: string }): Promise<string>;
   /** Resolves to DomainFindings as JSON. */
   checkEmailDomain(item: { workspaceId: string; check: DomainCheck }): Promise<string>;
-  copyAttachment(copy: AttachmentCopy): Promise<string>;
+  /** With the size as the detail. */
+  copyAttachment(copy: AttachmentCopy): Promise<Delivered>;
+  /** Also waits for the workspace's budget of uploads. */
+  copyImported(item: { workspaceId: string; copy: AttachmentCopy }): Promise<Delivered>;
   steerCall(item: CallOrderItem): Promise<string>;
   releaseNumber(item: NumberReleaseItem): Promise<string>;
   /** The rejection's message is shown to the person who requested the crawl. */
@@ -123,7 +134,7 @@ export interface OutsidePorts {
   /** Moves conversations in, some minutes of them. The rejection's message is shown to the admin who started it. */
   runImport(item: { workspaceId: string; importId: string; outboxId: string }): Promise<string>;
   /** Deletes the file of an import. */
-  clearImport(item: { importId: string }): Promise<string>;
+  clearImport(item: { workspaceId: string; importId: string }): Promise<string>;
   removeObject(item: { key: string }): Promise<string>;
   sendWebhook(item: OutboxItem): Promise<Delivered>;
   /** Rejects with DeliveryError `subscriptionGone` if the browser no longer has the subscription. */
@@ -188,6 +199,10 @@ const jobs: readonly JobMaker[] = [
     },
   }),
   job(embedKind, { deliver: ({ workspaceId }, ports) => ports.embed({ workspaceId }) }),
+  job(importCopyKind, {
+    deliver: ({ workspaceId, payload }, ports) => ports.copyImported({ workspaceId, copy: payload }),
+    settled: settleImportCopy,
+  }),
   job(importKind, {
     deliver: ({ workspaceId, id, subjectId }, ports) =>
       ports.runImport({ workspaceId, importId: subjectId ?? '', outboxId: id }),
@@ -196,7 +211,9 @@ const jobs: readonly JobMaker[] = [
         failImport(ctx, { importId: item.subjectId ?? '', outboxId: item.id }, outcome.answer);
     },
   }),
-  job(clearImportKind, { deliver: ({ subjectId }, ports) => ports.clearImport({ importId: subjectId ?? '' }) }),
+  job(clearImportKind, {
+    deliver: ({ workspaceId, subjectId }, ports) => ports.clearImport({ workspaceId, importId: subjectId ?? '' }),
+  }),
   job(removeObjectKind, { deliver: ({ payload }, ports) => ports.removeObject(payload) }),
   job(webhookDeliveryKind, { deliver: (item, ports) => ports.sendWebhook(item), settled: settleDelivery }),
   job(pushKind, { deliver: (item, ports) => ports.sendPush(item), settled: settlePush }),

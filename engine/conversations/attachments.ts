@@ -66,8 +66,16 @@ export function noteNamed(ctx: Context, messageId: string, files: readonly Named
   }
 }
 
-/** Records a mail's file as an upload without a link, which gives it a name and lets other messages name it. */
-export function keepMailed(ctx: Context, messageId: string, { name, size, object, copy }: IncomingAttachment): void {
+/**
+ * Records a mail's file as an upload without a link, which gives it a name and lets other messages name it. `agentId`: on
+ * whose account it counts.
+ */
+export function keepMailed(
+  ctx: Context,
+  messageId: string,
+  { name, size, object, copy }: IncomingAttachment,
+  agentId: string | null = null,
+): void {
   if (object === undefined) return;
   const { key, contentType } = object;
   insertUpload(ctx.db, {
@@ -78,7 +86,7 @@ export function keepMailed(ctx: Context, messageId: string, { name, size, object
     contentType,
     size: size ?? 0,
     state: copy === undefined ? 'stored' : 'receiving',
-    agentId: null,
+    agentId,
     visitorId: null,
     network: null,
     sha256: null,
@@ -88,11 +96,12 @@ export function keepMailed(ctx: Context, messageId: string, { name, size, object
   });
 }
 
-/** Records that the copy from the mail's provider succeeded or failed for good. */
-export function settleMailed(ctx: Context, key: string, isHere: boolean): void {
+/** Records that the copy from where it was succeeded, with its size, or failed for good. */
+export function settleMailed(ctx: Context, key: string, size: number | undefined): void {
   const upload = findUpload(ctx.db, idIn(key));
   if (upload === undefined) return;
-  if (isHere) updateUpload(ctx.db, upload, { state: 'stored' });
+  if (size !== undefined)
+    updateUpload(ctx.db, upload, { state: 'stored', size: Number.isNaN(size) ? upload.size : size });
   else deleteUpload(ctx.db, upload);
 }
 

@@ -19,8 +19,8 @@ import {
 } from '../../store/conversations/writes.ts';
 import { findOldestContactByEmail, findOldestContactByPhone } from '../../store/customers/contacts.ts';
 import {
+  findOwnerOfEmail,
   findVisitor,
-  findVisitorByEmail,
   findVisitorByPhone,
   type VisitorRecord,
 } from '../../store/customers/visitors.ts';
@@ -29,10 +29,11 @@ import { distinctNames } from '../../store/folding.ts';
 import {
   factsOfMessages,
   findImported,
+  hasMoreMessagesThan,
   insertImported,
   isImported,
-  isTimeTaken,
   setConversationStart,
+  timesTaken,
 } from '../../store/imports/imported.ts';
 import { addParticipants, addReferences, findMail, insertMail, placesOf } from '../../store/mail/mails.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
@@ -47,6 +48,7 @@ import { conversationKind, later, newConversation } from '../conversations/conve
 import { previewOf } from '../conversations/messages.ts';
 import { scheduleClosing } from '../conversations/status.ts';
 import { newVisitor } from '../customers/visitors.ts';
+import { dayMs, minuteMs } from '../directory/ceilings.ts';
 import { refuseField } from '../errors.ts';
 import { isBlank, oneLine } from '../lines.ts';
 import { startMailThread } from '../mail/ticket-mail.ts';
@@ -55,15 +57,15 @@ import { foldChange } from '../rollups.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
+import { outboxKind } from '../runtime/kinds.ts';
 import { firstChars } from '../text.ts';
-import { copyKind } from '../tickets/attachment-copies.ts';
+import type { AttachmentCopy } from '../tickets/attachment-copies.ts';
 import { isOnThread, maxSubjectChars, noSubject } from '../tickets/inbound-mail.ts';
 import { findThread } from '../tickets/threading.ts';
 import { nextTicketNumber, siteOfMail } from '../tickets/tickets.ts';
 import { requireAdmin, worksIn } from '../workspace/access.ts';
 import { requireFeature } from '../workspace/entitlements.ts';
 import { isActive, theRoster } from '../workspace/roster.ts';
-import { dayMs } from '../workspace/time-zones.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 
 export interface ImportedPerson {
@@ -116,6 +118,8 @@ export interface ImportFrom {
   readonly source: string;
   /** Undefined: the workspace's default. */
   readonly departmentId?: string | null | undefined;
+  /** The job that reads it. */
+  readonly importId?: string | undefined;
 }
 
 export interface ImportOutcome {
@@ -132,10 +136,21 @@ export interface ImportOutcome {
   readonly problem: string | null;
 }
 
+/** Copies a file of another system, in turns of their own; its subject is the job. Retries go on for more than a day. */
+export const importCopyKind = outboxKind<AttachmentCopy>('import-copy', {
+  retryDelaysMs: [minuteMs, 10 * minuteMs, 60 * minuteMs, 8 * 60 * minuteMs, dayMs],
+  maxUnderWay: 2,
+  maxPerWorkspace: 1,
+});
+
 /** Messages of one command: some milliseconds, so that no one else waits for an import. */
 export const messagesPerCommand = 25;
 /** As the API limits them elsewhere. */
 const maxNameChars = 120;
+/** Of a conversation: what its record repeats of them is read with each command. */
+const maxMessagesInAll = 10_000;
+/** A later answer by subject alone begins a ticket of its own. */
+const subjectKeptMs = 28 * dayMs;
 const maxTags = 50;
 const maxTagChars = 60;
 /** No system is older; an earlier time is a wrong clock's. */
@@ -175,11 +190,10 @@ export function wholeOf(outcomes: readonly ImportOutcome[]): ImportOutcome {
   };
 }
 
-/** What importing would do. Refuses admin_required, invalid_body, feature_locked. */
-export function planImport(view: View, from: ImportFrom, talks: readonly ImportedTalk[]): ImportOutcome[] {
+/** What importing would do, after those that were seen. Refuses admin_required, invalid_body, feature_locked. */
+export function planImport(view: View, from: ImportFrom, talk: ImportedTalk, seen: Seen): ImportOutcome {
   requireAdmin(view);
-  const seen = nothingSeen();
-  return talks.map((talk) => wouldTake(view, from, talk, seen));
+  return wouldTake(view, from, talk, seen);
 }
 
 /** At most `messagesPerCommand` messages. Refuses admin_required, invalid_body, feature_locked, site_bootstrap_failed. */
@@ -265,7 +279,8 @@ export function takeTalk(ctx: Context, from: ImportFrom, talk: ImportedTalk, byA
   const { visitor, isNew } =
     customer === undefined ? customerFor(ctx, plan.customer, startOf(talk)) : { visitor: customer, isNew: false };
   const conversation = known ?? addTalk(ctx, from, { talk, visitor, person: plan.customer });
-  for (const message of missing) addMessage(ctx, { conversation, talk, visitor, byAgentId }, message);
+  const place: Place = { conversation, talk, visitor, byAgentId, importId: from.importId, freeTimes: new Map() };
+  for (const message of missing) addMessage(ctx, place, message);
   settle(ctx, { before: known, conversation });
   return {
     ...about,
@@ -292,13 +307,19 @@ function planOf(view: View, from: ImportFrom, talk: ImportedTalk): Plan {
     const email = side === 'agent' || side === 'note' ? personOf(author ?? {}).email : null;
     return email === null || agents.has(email) ? [] : [email];
   });
+  // A message that is named twice is one.
+  const messages = [...new Map(talk.messages.toReversed().map((one) => [one.externalId, one])).values()].reverse();
+  const missing = conversation === undefined ? messages : messages.filter((one) => !isHere(view, conversation, one));
+  const isFull =
+    conversation !== undefined &&
+    missing.length > 0 &&
+    hasMoreMessagesThan(view.db, conversation.id, maxMessagesInAll - missing.length);
   return {
     conversation,
-    missing:
-      conversation === undefined ? talk.messages : talk.messages.filter((one) => !isHere(view, conversation, one)),
+    missing,
     customer,
     unknownAgents: [...new Set(unknownAgents)],
-    problem: problemOf(view, talk),
+    problem: isFull ? `It has more than ${maxMessagesInAll} messages` : problemOf(view, talk),
   };
 }
 
@@ -338,9 +359,11 @@ function conversationOf(view: View, { source }: ImportFrom, talk: ImportedTalk):
     {
       placesOf: (id) => placesOf(view.db, id),
       placeBySubject: () => undefined,
-      // What the workspace sent belongs to whom it answered.
+      // What the workspace sent belongs to whom it answered; that it sent it, the archive only says.
       isOnThread: (conversationId, address, id) =>
-        mail.from === 'agent' || isOnThread(view, { conversationId, address, mailId: id }),
+        (mail.from === 'agent' ? [personOf(talk.customer).email ?? '', ...(mail.copiedTo ?? [])] : [address]).some(
+          (one) => isOnThread(view, { conversationId, address: one, mailId: id }),
+        ),
     },
   ).conversationId;
   return match !== undefined && view.state(conversationKind, match)?.channel === 'ticket' ? match : undefined;
@@ -370,11 +393,17 @@ function agentsByEmail(view: View): Map<string, AgentRecord> {
   return new Map([...theRoster(view).agents.values()].map((agent) => [comparable(agent.email), agent]));
 }
 
+/** A browser that merely claims the address must not read what is imported. */
 function knownVisitor({ db }: Pick<View, 'db'>, { email, phone }: Person): VisitorRecord | undefined {
-  return (
-    (email === null ? undefined : findVisitorByEmail(db, email)) ??
-    (phone === null ? undefined : findVisitorByPhone(db, phone))
-  );
+  const byEmail = email === null ? undefined : findOwnerOfEmail(db, email);
+  if (byEmail !== undefined || phone === null) return byEmail;
+  const byPhone = findVisitorByPhone(db, phone);
+  return byPhone?.visitCount === 0 && isSamePerson(email, byPhone.email) ? byPhone : undefined;
+}
+
+/** People of one household or company share a number: it tells who someone is only where no other address does. */
+function isSamePerson(email: string | null, known: string | null): boolean {
+  return email === null || known === null || comparable(known) === email;
 }
 
 /** A visitor that is known stays as it is. */
@@ -382,9 +411,9 @@ function customerFor(ctx: Context, person: Person, at: string): { visitor: Visit
   const known = knownVisitor(ctx, person);
   if (known !== undefined) return { visitor: known, isNew: false };
   const { name, email, phone } = person;
-  const contact =
-    (email === null ? undefined : findOldestContactByEmail(ctx.db, email)) ??
-    (phone === null ? undefined : findOldestContactByPhone(ctx.db, phone));
+  const byEmail = email === null ? undefined : findOldestContactByEmail(ctx.db, email);
+  const byPhone = byEmail !== undefined || phone === null ? undefined : findOldestContactByPhone(ctx.db, phone);
+  const contact = byEmail ?? (byPhone !== undefined && isSamePerson(email, byPhone.email) ? byPhone : undefined);
   const isNamed = email !== null || phone !== null;
   const contactId = contact?.id ?? (isNamed ? addContactOf(ctx, person, at) : null);
   const visitor: VisitorRecord = {
@@ -424,6 +453,10 @@ function startOf({ createdAt, messages }: ImportedTalk): string {
   return isoTime(Math.min(...times));
 }
 
+function lastOf({ messages }: ImportedTalk): number {
+  return Math.max(...messages.map(({ createdAt }) => Date.parse(createdAt)));
+}
+
 function addTalk(
   ctx: Context,
   { source, departmentId = theWorkspace(ctx).settings.defaultDepartmentId }: ImportFrom,
@@ -445,8 +478,10 @@ function addTalk(
     status: statusOf(channel, talk.status),
     assignedAgentId: assigneeOf(ctx, channel, talk),
     tags: distinctNames(
-      (talk.tags ?? []).flatMap((tag) => (isBlank(tag) ? [] : [firstChars(oneLine(tag), maxTagChars)])),
-    ).slice(0, maxTags),
+      (talk.tags ?? [])
+        .slice(0, maxTags)
+        .flatMap((tag) => (isBlank(tag) ? [] : [firstChars(oneLine(tag), maxTagChars)])),
+    ),
     createdAt: at,
     updatedAt: at,
   });
@@ -456,7 +491,7 @@ function addTalk(
     startMailThread(ctx, conversation, {
       customerAddress: address,
       ourAddress: talk.ourAddress,
-      subjectKey: subjectKeyOf(subject),
+      subjectKey: lastOf(talk) > ctx.nowMs - subjectKeptMs ? subjectKeyOf(subject) : '',
     });
   return conversation;
 }
@@ -482,6 +517,9 @@ interface Place {
   readonly talk: ImportedTalk;
   readonly visitor: VisitorRecord;
   readonly byAgentId: string;
+  readonly importId: string | undefined;
+  /** By a time that messages had: the next that is free. */
+  readonly freeTimes: Map<string, string>;
 }
 
 function addMessage(ctx: Context, place: Place, message: ImportedMessage): void {
@@ -504,7 +542,7 @@ function addMessage(ctx: Context, place: Place, message: ImportedMessage): void 
     });
     return;
   }
-  const createdAt = freeTime(ctx, conversation.id, at);
+  const createdAt = freeTime(ctx, place, at);
   const named = filesOf(ctx, message.attachments);
   const files = message.files ?? [];
   const row: MessageRecord = {
@@ -527,11 +565,12 @@ function addMessage(ctx: Context, place: Place, message: ImportedMessage): void 
   insertMessage(ctx.db, row);
   noteNamed(ctx, id, named);
   for (const file of files) {
-    keepMailed(ctx, id, file);
+    // What is fetched counts as uploads of whoever began the import.
+    keepMailed(ctx, id, file, file.copy === undefined ? null : byAgentId);
     if (file.copy !== undefined)
-      ctx.enqueue(copyKind, {
+      ctx.enqueue(importCopyKind, {
         target: `attachment:${new URL(file.copy.sourceUrl).host}`,
-        subjectId: id,
+        subjectId: place.importId ?? id,
         payload: { ...file.copy, name: file.name },
       });
   }
@@ -594,9 +633,13 @@ function recordMail(
 }
 
 /** Times are unique in a conversation; another system may count in seconds. */
-function freeTime(ctx: Context, conversationId: string, at: string): string {
-  let free = at;
-  while (isTimeTaken(ctx.db, conversationId, free)) free = isoTime(Date.parse(free) + 1);
+function freeTime(ctx: Context, { conversation, freeTimes }: Place, at: string): string {
+  const from = freeTimes.get(at) ?? at;
+  const to = isoTime(Date.parse(from) + maxMessagesInAll);
+  const taken = new Set(timesTaken(ctx.db, conversation.id, { from, to }));
+  let free = from;
+  while (taken.has(free)) free = isoTime(Date.parse(free) + 1);
+  freeTimes.set(at, isoTime(Date.parse(free) + 1));
   return free;
 }
 

@@ -13,6 +13,7 @@ import {
   unsetImportJob,
   updateImportJob,
 } from '../../store/imports/jobs.ts';
+import { settleMailed } from '../conversations/attachments.ts';
 import { dayMs, minuteMs } from '../directory/ceilings.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { emit } from '../events.ts';
@@ -21,7 +22,9 @@ import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 import { deadline, type NoPayload, outboxKind } from '../runtime/kinds.ts';
+import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
 import { firstChars } from '../text.ts';
+import type { AttachmentCopy } from '../tickets/attachment-copies.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { theRoster } from '../workspace/roster.ts';
 import { auditImport, type ImportedTalk, type ImportOutcome, takeTalk } from './conversation-import.ts';
@@ -40,15 +43,17 @@ const keptMs = 7 * dayMs;
 const maxUnfinished = 3;
 /** Jobs in the list; older ones are forgotten. */
 export const maxImportJobs = 20;
-/** Every progress event carries them. */
 const maxReasons = 50;
 const maxReasonChars = 300;
 const maxUnknownAgents = 50;
-/** Events are for people who look on. */
-const emitEveryMs = 1000;
+/** Events are for people who look on; each stays in the file for some days. */
+const emitEveryMs = 5000;
 /** After a failure that may pass, each twice the one before; the last about an hour. */
 const firstPauseMs = 15_000;
 const maxFailures = 9;
+
+/** As after a backup was restored: files are not in it. */
+export const fileGone = 'The file is not here any more. Delete this import and begin again.';
 
 export const noImportStats: ImportStats = {
   read: 0,
@@ -70,7 +75,7 @@ declare module '../events.ts' {
 }
 
 export function importView(job: ImportJobRecord): ImportJobView {
-  const { url: _, account: _account, sealedToken, addresses, cursor, outboxId, failures, ...view } = job;
+  const { url: _, sealedToken, cursor, outboxId, failures, ...view } = job;
   return { ...view, readBytes: job.kind === 'mbox' ? Number(cursor ?? 0) : null };
 }
 
@@ -221,7 +226,8 @@ export const importPart = command(
   ): ImportOutcome | 'over' => {
     const job = findRun(ctx, run);
     if (job === undefined) return 'over';
-    const outcome = takeTalk(ctx, { source, departmentId: job.departmentId ?? undefined }, talk, job.createdByAgentId);
+    const from = { source, departmentId: job.departmentId ?? undefined, importId: job.id };
+    const outcome = takeTalk(ctx, from, talk, job.createdByAgentId);
     if (outcome.outcome !== 'unchanged' && outcome.outcome !== 'invalid')
       updateImportJob(ctx.db, { ...job, stats: counted(job.stats, outcome, { isLater }) });
     return outcome;
@@ -321,9 +327,23 @@ export function failImport(ctx: Context, run: Run, error: string): void {
   if (job !== undefined) fail(ctx, job, error);
 }
 
-/** The other system, as conversations are known by it. */
-export function sourceOf({ kind, name }: Pick<ImportJobRecord, 'kind' | 'name'>): string {
-  return kind === 'mbox' ? kind : `${kind}:${name}`;
+/** The other system, as conversations are known by it. A server of Chatwoot has many accounts, each with its own numbers. */
+export function sourceOf({ kind, url, account }: Pick<ImportJobRecord, 'kind' | 'url' | 'account'>): string {
+  if (kind === 'mbox') return kind;
+  const place = (url ?? '').replace(/^https?:\/\//, '');
+  return kind === 'chatwoot' ? `${kind}:${place}#${account ?? ''}` : `${kind}:${place}`;
+}
+
+/** A file of it could not be fetched: named where people see what is missing, since its conversation is history. */
+export function settleImportCopy(ctx: Context, item: OutboxItem<AttachmentCopy>, outcome: OutboxOutcome): void {
+  const { key, name } = item.payload;
+  if (outcome.state === 'retry') return;
+  settleMailed(ctx, key, outcome.state === 'sent' ? Number(outcome.detail) : undefined);
+  const job = findImportJob(ctx.db, item.subjectId ?? '');
+  if (outcome.state !== 'failed' || job === undefined) return;
+  const reason = shortReason({ what: name, why: `the file could not be fetched: ${outcome.answer}` });
+  const reasons = [...job.stats.reasons, reason].slice(0, maxReasons);
+  updateImportJob(ctx.db, { ...job, stats: { ...job.stats, reasons } });
 }
 
 function fail(ctx: Context, job: ImportJobRecord, error: string): void {
@@ -364,7 +384,7 @@ function put(
     emit(ctx, {
       type: 'import.updated',
       audience: { kind: 'agent', agentId: job.createdByAgentId },
-      data: { import: importView(job) },
+      data: { import: { ...importView(job), stats: { ...job.stats, reasons: [], unknownAgents: [] } } },
     });
   return job;
 }

@@ -2,6 +2,7 @@
 // in commands so small that no one else waits. Started by the outbox, so a restart goes on where it ended. After some
 // minutes another run follows, so that every workspace gets its turn.
 
+import { existsSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isStorageFailure } from '../../store/database.ts';
@@ -16,7 +17,7 @@ import type {
 } from '../../workers/imports/foreign.ts';
 import type { mailsOf } from '../../workers/imports/mbox.ts';
 import type { ReadMail } from '../../workers/mail/mail-reader.ts';
-import { Refusal } from '../errors.ts';
+import { Refusal, refuse } from '../errors.ts';
 import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
 import { comparable, type Mailbox, mailIdIn, mailIdsIn, parseMailbox } from '../mail-addresses.ts';
 import { systemCaller } from '../runtime/caller.ts';
@@ -43,6 +44,7 @@ import {
 import {
   advanceImport,
   counted,
+  fileGone,
   finishImport,
   finishPreview,
   importPart,
@@ -126,15 +128,22 @@ export class Imports {
 
   constructor(ports: ImportPorts) {
     this.#ports = ports;
+    // What runs of an earlier process left.
+    rmSync(this.#readFolder, { recursive: true, force: true });
+  }
+
+  /** Where runs put the mail that they read. */
+  get #readFolder(): string {
+    return join(this.#ports.folder, 'read');
   }
 
   /** Where a job's file is. */
-  pathOf(importId: string): string {
-    return join(this.#ports.folder, `${importId}.mbox`);
+  pathOf(workspaceId: string, importId: string): string {
+    return join(this.#ports.folder, workspaceId, `${importId}.mbox`);
   }
 
-  async clear(importId: string): Promise<string> {
-    await rm(this.pathOf(importId), { force: true });
+  async clear(workspaceId: string, importId: string): Promise<string> {
+    await rm(this.pathOf(workspaceId, importId), { force: true });
     return 'deleted';
   }
 
@@ -314,9 +323,11 @@ export class Imports {
 
   /** Returns whether it is at the end. */
   async #readFile(running: Running): Promise<boolean> {
-    const { job, run } = running;
-    await mkdir(this.#ports.folder, { recursive: true, mode: 0o700 });
-    const folder = await mkdtemp(join(this.#ports.folder, 'read-'));
+    const { workspaceId, job, run } = running;
+    const path = this.pathOf(workspaceId, job.id);
+    if (!existsSync(path)) refuse('not_found', { message: fileGone });
+    await mkdir(this.#readFolder, { recursive: true, mode: 0o700 });
+    const folder = await mkdtemp(join(this.#readFolder, 'mail-'));
     const to = join(folder, 'mail.eml');
     const untilMs = this.#ports.clock.now() + runMs;
     const bytes = job.bytes ?? 0;
@@ -329,18 +340,21 @@ export class Imports {
       [read, unchanged, leftOut] = [0, 0, []];
     };
     try {
-      for await (const mail of this.#ports.mailsOf(this.pathOf(job.id), { from: cursor, to, maxBytes: maxMailBytes })) {
+      for await (const mail of this.#ports.mailsOf(path, { from: cursor, to, maxBytes: maxMailBytes })) {
         this.#requireTurn(running, Number.POSITIVE_INFINITY);
-        const outcome = mail.isTooLarge
-          ? { what: `The mail at byte ${mail.start}`, why: `it has more than ${maxMailBytes / 1024 / 1024} MiB` }
-          : await this.#orLeftOut(running, `The mail at byte ${mail.start}`, () =>
-              this.#takeMail(running, { path: to, separatedAt: mail.separatedAt, start: mail.start }),
-            );
+        const outcome =
+          mail.isRest === true
+            ? 'skipped'
+            : mail.isTooLarge
+              ? { what: `The mail at byte ${mail.start}`, why: `it has more than ${maxMailBytes / 1024 / 1024} MiB` }
+              : await this.#orLeftOut(running, `The mail at byte ${mail.start}`, () =>
+                  this.#takeMail(running, { path: to, separatedAt: mail.separatedAt, start: mail.start }),
+                );
         if (outcome === 'unchanged') unchanged += 1;
-        else if (outcome !== 'taken') leftOut.push(outcome);
+        else if (outcome !== 'taken' && outcome !== 'skipped') leftOut.push(outcome);
         for (const name of await readdir(folder))
           if (name !== 'mail.eml') await rm(join(folder, name), { force: true });
-        read += 1;
+        if (outcome !== 'skipped') read += 1;
         cursor = Math.min(mail.end, bytes);
         if (read === mailsPerAdvance) await advance();
         const isEnough = job.isPreview ? running.stats.read >= previewSize : this.#ports.clock.now() >= untilMs;
@@ -349,6 +363,7 @@ export class Imports {
           return job.isPreview;
         }
       }
+      cursor = bytes;
       await advance();
       return true;
     } finally {

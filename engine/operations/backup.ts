@@ -88,8 +88,9 @@ export interface BackupOptions {
 
 const manifestName = 'manifest.json';
 const formatVersion = 1;
-/** Files that belong to a process, are rebuilt, or are copied separately. */
-const notCopied = /^(?:lock|unfinished|incoming|index|directory\.db|workspaces|.*\.part)(?:-wal|-shm|-journal)?$/;
+/** Files that belong to a process, are sent again, are rebuilt, or are copied separately. */
+const notCopied =
+  /^(?:lock|unfinished|incoming|imports|index|directory\.db|workspaces|.*\.part)(?:-wal|-shm|-journal)?$/;
 
 /**
  * Resolves to the backup's content. `findings` lists workspaces that could not be read and are missing; all others are

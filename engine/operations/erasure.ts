@@ -91,6 +91,9 @@ export async function eraseWorkspace(options: ErasureOptions): Promise<void> {
   removeDatabase(join(dataDir, 'index', `${workspaceId}.db`));
   removeStray(dataDir, sentIdsIn(workspacePath(dataDir, workspaceId)));
   for (const path of await othersIn(dataDir, { only: workspaceId })) rmSync(join(dataDir, path), { force: true });
+  // Not in backups, and so not among the others; a mail that was being read may be there, too.
+  for (const folder of [workspaceId, 'read'])
+    rmSync(join(dataDir, 'imports', folder), { recursive: true, force: true });
   removeDatabase(workspacePath(dataDir, workspaceId));
   syncFolder(join(dataDir, 'workspaces'));
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);

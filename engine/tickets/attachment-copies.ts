@@ -24,7 +24,7 @@ export const copyKind = outboxKind<AttachmentCopy>('attachment-copy', {
 /** Records a missing file where it is missed: in its conversation. */
 export function settleCopy(ctx: Context, item: OutboxItem<AttachmentCopy>, outcome: OutboxOutcome): void {
   const { key, name } = item.payload;
-  if (outcome.state !== 'retry') settleMailed(ctx, key, outcome.state === 'sent');
+  if (outcome.state !== 'retry') settleMailed(ctx, key, outcome.state === 'sent' ? Number(outcome.detail) : undefined);
   if (outcome.state !== 'failed' || item.subjectId === null) return;
   const message = findMessage(ctx.db, item.subjectId);
   const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);

@@ -247,6 +247,12 @@ function requireUploadBudget(ctx: Context, size: number, network: string): void 
   });
 }
 
+/** Whether the workspace may store more files today, for those that the service fetches for it. */
+export function hasUploadBudget({ db, nowMs, ceilings }: View): boolean {
+  const limit = ceilings?.['uploadBytesPerDay'];
+  return limit === undefined || uploadsSince(db, 'workspace', isoTime(nowMs - dayMs)).bytes < limit;
+}
+
 /** Refuses until the oldest that counts has left the window. */
 function requireWithin(
   ctx: Context,

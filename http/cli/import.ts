@@ -118,12 +118,14 @@ async function begin(
   const url = textOf(values, 'url');
   const token = textOf(values, 'token') ?? process.env['IMPORT_TOKEN'];
   const { imports } = await server.call<{ imports: ImportJobView[] }>('GET', '/imports');
+  const account = textOf(values, 'account') ?? null;
+  const addresses = [values['address'] ?? []].flat().map((address) => String(address).toLowerCase());
   const isSame = (job: ImportJobView): boolean =>
     job.kind === kind &&
     job.status !== 'done' &&
     (file === undefined
-      ? url === undefined || job.name === URL.parse(url)?.host
-      : job.name === file.name && job.bytes === file.bytes);
+      ? (url === undefined || job.name === URL.parse(url)?.host) && job.account === account
+      : job.name === file.name && job.bytes === file.bytes && job.addresses.join().toLowerCase() === addresses.join());
   const known = isPreview ? undefined : imports.find(isSame);
   if (known?.status === 'stopped' || known?.status === 'failed')
     return server.call('POST', `/imports/${known.id}/resume`, token === undefined ? {} : { token });

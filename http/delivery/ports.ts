@@ -14,6 +14,7 @@ import { DeliveryError } from '../../engine/runtime/outbox.ts';
 import { addressRefused } from '../../engine/tickets/delivery.ts';
 import { sendDueDraft } from '../../engine/tickets/drafts.ts';
 import { type CodePorts, sendCode } from '../../engine/verification/codes.ts';
+import { hasUploadBudget } from '../../engine/workspace/uploads.ts';
 import { Refused } from '../../workers/failures.ts';
 import type { AttachmentSource } from '../../workers/files/attachment-source.ts';
 import type { Carrier } from '../../workers/providers/carrier.ts';
@@ -52,6 +53,12 @@ export function outsidePorts(parts: OutsideParts): OutsidePorts {
     text: (sms) => carrier.sendSms(sms).catch(asDeliveryError),
     speak: (message) => carrier.speak(message).catch(asDeliveryError),
   };
+  const copyAttachment: OutsidePorts['copyAttachment'] = async ({ key, sourceUrl, contentType }) => {
+    if (objects === undefined) throw new DeliveryError('no storage for files is configured', { permanent: true });
+    const content = await parts.attachmentSource.fetch(sourceUrl).catch(asDeliveryError);
+    await objects.put(key, { contentType, size: content.length }, Readable.from([content]));
+    return { answer: key, detail: String(content.length) };
+  };
   return {
     sendMail,
     sendDraft: ({ workspaceId, draftId }) =>
@@ -61,11 +68,12 @@ export function outsidePorts(parts: OutsideParts): OutsidePorts {
         .catch(asDeliveryError),
     checkMailbox: (item) => parts.mailboxes().check(item),
     checkEmailDomain: (item) => checkEmailDomain(parts, item),
-    async copyAttachment({ key, sourceUrl, contentType }) {
-      if (objects === undefined) throw new DeliveryError('no storage for files is configured', { permanent: true });
-      const content = await parts.attachmentSource.fetch(sourceUrl).catch(asDeliveryError);
-      await objects.put(key, { contentType, size: content.length }, Readable.from([content]));
-      return key;
+    copyAttachment,
+    async copyImported({ workspaceId, copy }) {
+      const view = parts.mail().engine.workspace(workspaceId)?.view(systemCaller);
+      if (view !== undefined && !hasUploadBudget(view))
+        throw new DeliveryError('too much was uploaded in a day', { permanent: false });
+      return copyAttachment(copy);
     },
     steerCall: ({ provider, call, order }) => byItsCarrier(carrier, provider, () => carrier.steer(call, order)),
     releaseNumber: ({ provider, providerDidId }) =>
@@ -73,7 +81,7 @@ export function outsidePorts(parts: OutsideParts): OutsidePorts {
     crawl: (item) => parts.ingestion().crawl(item),
     embed: (item) => parts.ingestion().embed(item),
     runImport: (item) => parts.imports().run(item),
-    clearImport: ({ importId }) => parts.imports().clear(importId),
+    clearImport: ({ workspaceId, importId }) => parts.imports().clear(workspaceId, importId),
     async removeObject({ key }) {
       await objects?.remove(key);
       return key;

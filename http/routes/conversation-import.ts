@@ -1,13 +1,14 @@
 // Conversations of another system, a batch at a time. http/routes/imports.ts has the jobs that read one as a whole.
 
 import Type, { type Static } from 'typebox';
-import { refuse } from '../../engine/errors.ts';
+import { refuse, refuseField } from '../../engine/errors.ts';
 import {
   type ImportedTalk,
   type ImportFrom,
   type ImportOutcome,
   importConversation,
   noteImport,
+  nothingSeen,
   partsOf,
   planImport,
   wholeOf,
@@ -116,7 +117,14 @@ export const conversationImportRoutes = [
       const from: ImportFrom = { source, departmentId };
       const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
       const talks = body.conversations.map((conversation) => talkOf(services, conversation));
-      const planned = planImport(view, from, talks);
+      requireOnce(body.conversations);
+      const seen = nothingSeen();
+      const planned: ImportOutcome[] = [];
+      for (const talk of talks) {
+        planned.push(planImport(view, from, talk, seen));
+        // Others have their turn.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       if (dryRun === true) return { conversations: planned };
       const outcomes: ImportOutcome[] = [];
       // One command after the other, so that customers' messages come in between.
@@ -141,6 +149,12 @@ export const conversationImportRoutes = [
     },
   }),
 ];
+
+/** More messages of a conversation follow in another batch. Refuses invalid_body. */
+function requireOnce(conversations: readonly ImportedConversation[]): void {
+  const ids = new Set(conversations.map(({ externalId }) => externalId));
+  if (ids.size < conversations.length) refuseField('invalid_body', 'conversations', 'must name each conversation once');
+}
 
 function talkOf({ uploadLinks }: Services, conversation: ImportedConversation): ImportedTalk {
   return {

@@ -7,6 +7,7 @@ import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import {
   createImport,
+  fileGone,
   listImports,
   maxImportJobs,
   type NewImport,
@@ -22,6 +23,7 @@ import type { View } from '../../engine/runtime/context.ts';
 import { requireAdmin } from '../../engine/workspace/access.ts';
 import { requireFeature } from '../../engine/workspace/entitlements.ts';
 import { ImportJobView, ImportKind } from '../../store/imports/jobs.ts';
+import { DiskTurns } from '../../workers/providers/disk-turns.ts';
 import { importKeyName } from '../delivery/import-keys.ts';
 import { route } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';
@@ -56,6 +58,10 @@ const accounts = {
   intercom: null,
   helpscout: "must be the app's id",
 };
+
+/** The disk is also the databases': a file is made durable in pieces of this size, with rests between them. */
+const syncBytes = 1024 * 1024;
+const diskTurns = new DiskTurns();
 
 /** Files that a request is writing to. */
 const inUse = new Set<string>();
@@ -121,7 +127,7 @@ export const importRoutes = [
         isPreview,
         departmentId,
         ...(kind === 'mbox'
-          ? fileOf(services, body)
+          ? fileOf(services, view, body)
           : await serviceOf(services, { ...body, kind, workspaceId, importId })),
       };
       return services.engine.execute(createImport, { workspaceId, caller, params: { importId, given } });
@@ -164,8 +170,13 @@ export const importRoutes = [
       if (inUse.has(importId)) refuse('conflict', { message: 'Another part of the file is being received.' });
       inUse.add(importId);
       try {
-        const path = services.imports.pathOf(importId);
-        const bytes = await write(path, { offset, most: Math.min(maxPartBytes, (job.bytes ?? 0) - offset), body });
+        const path = services.imports.pathOf(workspaceId, importId);
+        const bytes = await write(path, {
+          workspaceId,
+          offset,
+          most: Math.min(maxPartBytes, (job.bytes ?? 0) - offset),
+          body,
+        });
         await services.engine.execute(receiveImport, { workspaceId, caller, params: { importId, offset, bytes } });
       } finally {
         inUse.delete(importId);
@@ -227,11 +238,17 @@ function viewOf({ engine }: Services, workspaceId: string, caller: Caller): View
 }
 
 function fileOf(
-  { disk }: Services,
+  { disk, config }: Services,
+  view: View,
   { name, bytes, addresses = [] }: { name?: string; bytes?: number; addresses?: string[] },
 ): Pick<NewImport, 'name' | 'bytes' | 'addresses'> {
   if (bytes === undefined) refuseField('invalid_body', 'bytes', 'is required');
-  if (bytes > disk.freeBytes)
+  // What others of its files will still take counts, too.
+  const coming = listImports(view).reduce(
+    (sum, job) => sum + (job.status === 'receiving' ? (job.bytes ?? 0) - (job.receivedBytes ?? 0) : 0),
+    0,
+  );
+  if (bytes + coming > disk.freeBytes - config.diskReserveBytes)
     refuse('semantic_error', { message: 'The disk of this server has no room for the file.', detail: { bytes } });
   return { name: name ?? 'mbox', bytes, addresses };
 }
@@ -265,12 +282,20 @@ async function serviceOf(
 /** Resolves to the number of bytes, once they are on the disk. Refuses payload_too_large. */
 async function write(
   path: string,
-  { offset, most, body }: { offset: number; most: number; body: AsyncIterable<Uint8Array> },
+  {
+    workspaceId,
+    offset,
+    most,
+    body,
+  }: { workspaceId: string; offset: number; most: number; body: AsyncIterable<Uint8Array> },
 ): Promise<number> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const file = await open(path, offset === 0 ? 'w' : 'r+', 0o600);
+  const file = await open(path, offset === 0 ? 'w' : 'r+', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return refuse('conflict', { message: fileGone });
+  });
   try {
-    let bytes = 0;
+    let [bytes, synced] = [0, 0];
     for await (const part of body) {
       if (bytes + part.length > most)
         refuse('payload_too_large', {
@@ -279,8 +304,11 @@ async function write(
         });
       await file.write(part, 0, part.length, offset + bytes);
       bytes += part.length;
+      if (bytes - synced < syncBytes) continue;
+      synced = bytes;
+      await diskTurns.take(workspaceId, () => file.datasync());
     }
-    await file.sync();
+    await diskTurns.take(workspaceId, () => file.sync());
     return bytes;
   } finally {
     await file.close();

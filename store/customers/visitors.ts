@@ -51,6 +51,20 @@ export function findVisitorByEmail(db: Database, email: string): VisitorRecord |
   return row && findVisitor(db, row.id);
 }
 
+/**
+ * Like findVisitorByEmail, but only one to whom the address surely belongs: it proved it, or no browser is behind it, as
+ * with those that a mail or an import made.
+ */
+export function findOwnerOfEmail(db: Database, email: string): VisitorRecord | undefined {
+  const row = db.get<{ id: string }>(
+    `SELECT id FROM visitor LEFT JOIN visitorProof AS proof ON proof.visitorId = visitor.id
+     WHERE visitor.email = ? AND (visitor.visitCount = 0 OR proof.email = visitor.email)
+     ORDER BY blockedAt IS NOT NULL, lastSeenAt DESC, id LIMIT 1`,
+    [email],
+  );
+  return row && findVisitor(db, row.id);
+}
+
 /** Records the visitor's network, such as `192.0.2.1` or `2001:db8:0:1::/64`. */
 export function setVisitorNetwork(db: Database, visitorId: string, network: string): void {
   db.run('UPDATE visitor SET network = ? WHERE id = ?', [network, visitorId]);

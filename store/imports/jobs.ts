@@ -42,6 +42,8 @@ export const ImportJobView = Type.Object({
   readBytes: nullable(Type.Integer({ description: 'Of the file, up to which it was read.' })),
   stats: ImportStats,
   error: nullable(Type.String({ description: 'Why it waits or has failed, for people.' })),
+  account: nullable(Type.String({ description: 'Of the service, as it was given.' })),
+  addresses: Type.Array(Type.String(), { description: 'Of a file: mail from them is an answer.' }),
   createdByAgentId: Id,
   startedAt: nullable(Time),
   finishedAt: nullable(Time),
@@ -55,12 +57,8 @@ const ImportJobRecord = Type.Object({
   ...kept,
   /** Where the service is. */
   url: nullable(Type.String()),
-  /** The account there, or the user whose token it is. */
-  account: nullable(Type.String()),
   /** Only while the job may need it. Store code cannot open it. */
   sealedToken: nullable(Type.String()),
-  /** Of the workspace: mail from them is its own. */
-  addresses: Type.Array(Type.String()),
   /** Up to where everything is here, in the reader's words; of a file the position. */
   cursor: nullable(Type.String()),
   /** Of the outbox's item that runs it; an earlier one has lost its turn. */

@@ -113,6 +113,8 @@ const erase: readonly string[] = [
   `UPDATE outbox SET isFirst = 1 WHERE state = 'queued' AND rowid IN (SELECT min(rowid) FROM outbox WHERE state = 'queued' GROUP BY target)`,
   `UPDATE audit SET before = NULL, after = NULL, context = NULL WHERE targetId IN (SELECT id FROM erasedSubject)
      OR ${namesErased("coalesce(before, '') || coalesce(after, '')")}`,
+  // Subjects and addresses, which are not linked to whom they are of.
+  `UPDATE importJob SET stats = json_set(stats, '$.reasons', json('[]'), '$.unknownAgents', json('[]'))`,
   'DELETE FROM contactMerge WHERE fromId IN (SELECT id FROM erasedContact) OR toId IN (SELECT id FROM erasedContact)',
   'UPDATE contact SET mergedInto = NULL WHERE id IN (SELECT id FROM erasedContact)',
   'DELETE FROM contact WHERE id IN (SELECT id FROM erasedContact)',

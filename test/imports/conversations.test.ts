@@ -255,6 +255,54 @@ t.test('imported conversations', async (t) => {
     t.match(entries[0], { context: { source: 'old', created: 2, updated: 0, messages: 4 } });
   });
 
+  t.test('a browser that claims an address does not get what is imported for it', async (t) => {
+    const claimed = { customer: { email: 'victim@customer.example' }, channel: 'chat' };
+    const visitor = await service.visitor(owner);
+    await service.post('/widget/identify', { email: 'victim@customer.example' }, visitor.token);
+    const { body } = await load([ticket('m1', claimed), ticket('m2', claimed)]);
+    const [one, two] = await Promise.all(
+      body.conversations.map(({ conversationId }: { conversationId: string }) => recordOf(conversationId)),
+    );
+    t.ok(one.visitorId);
+    t.not(one.visitorId, visitor.visitorId);
+    t.equal(one.visitorId, two.visitorId, 'the two have one customer');
+    t.notMatch(JSON.stringify((await service.get('/widget/conversations', visitor.token)).body), one.id);
+  });
+
+  t.test('people who share a number are two; whoever has no address is known by it', async (t) => {
+    const phoneE164 = '+4917099999999';
+    const { body } = await load([
+      ticket('n1', { customer: { email: 'one@family.example', phoneE164 } }),
+      ticket('n2', { customer: { email: 'two@family.example', phoneE164 } }),
+      ticket('n3', { customer: { phoneE164 } }),
+    ]);
+    t.match(body.conversations, [{ isNewCustomer: true }, { isNewCustomer: true }, { isNewCustomer: false }]);
+    t.equal((await service.get('/contacts?search=family', owner.token)).body.contacts.length, 2);
+  });
+
+  t.test('a message that is named twice is one; a conversation that is named twice is refused', async (t) => {
+    const twice = [message('1', 'customer', '2021-01-01T00:00:00Z'), message('1', 'customer', '2021-01-01T00:00:00Z')];
+    t.match(await load([ticket('o1', { messages: twice })]), {
+      status: 200,
+      body: { conversations: [{ outcome: 'created', messages: 1 }] },
+    });
+    t.match(await load([ticket('o2'), ticket('o2')]), {
+      status: 400,
+      body: { error: 'invalid_body', detail: { fieldErrors: { conversations: [/once/] } } },
+    });
+  });
+
+  t.test('an old ticket takes no mail by its subject alone', async (t) => {
+    const { body } = await load([ticket('p1', { subject: 'Invoice' })]);
+    await service.deliver(await service.mailbox(owner), {
+      from: 'ixa@customer.example',
+      subject: 'Invoice',
+      text: 'Another one.',
+      messageId: '<p1.9@customer.example>',
+    });
+    t.equal((await service.messages(body.conversations[0].conversationId, owner.token)).length, 2);
+  });
+
   t.test('only admins, and keys with every scope that it needs, import; each workspace has its own', async (t) => {
     const supervisor = await service.agent(owner, { role: 'supervisor' });
     t.match(await load([ticket('l1')], {}, supervisor.token), { status: 403 });

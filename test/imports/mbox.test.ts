@@ -170,7 +170,7 @@ t.test('an mbox file', async (t) => {
       stats: { created: 0, updated: 0, unchanged: 3, messages: 0 },
     });
     t.same(stored(service, owner), before);
-    t.same(readdirSync(join(service.dataDir, 'imports')), [], 'the files are deleted');
+    t.same(readdirSync(join(service.dataDir, 'imports', owner.workspaceId)), [], 'the files are deleted');
   });
 
   t.test('odd mails: no Message-ID, no date, charsets, attachments, programs, too large, broken', async (t) => {
@@ -234,6 +234,21 @@ t.test('an mbox file', async (t) => {
     t.match((await service.messages(ticket?.id ?? '', owner.token)).at(-1), { body: 'Once more.' });
   });
 
+  t.test('a mail that says that it is of the business joins only a ticket of its recipient', async (t) => {
+    const owner = await service.workspace();
+    const forged = (id: string, to: string) =>
+      mail(id, { from: owner.email, to, more: ['In-Reply-To: <m1@customer.example>'] });
+    await moved(
+      service,
+      owner,
+      mail('m1') + forged('m2', 'mallory@else.example') + forged('m3', 'ixa@customer.example'),
+    );
+    const tickets = stored(service, owner);
+    t.equal(tickets.length, 2);
+    const ours = tickets.find(({ subject }) => subject === 'About m1');
+    t.equal((await service.messages(ours?.id ?? '', owner.token)).length, 2);
+  });
+
   t.test('parts come in order; one that is not the next is refused and names the next', async (t) => {
     const owner = await service.workspace();
     const bytes = Buffer.from(mail('f1') + mail('f2'));
@@ -260,7 +275,7 @@ t.test('an mbox file', async (t) => {
     t.match(job, { status: 'failed', error: /no mbox file/ });
     t.match(await service.delete(`/imports/${job.id}`, owner.token), { status: 204 });
     await service.settled();
-    t.notOk(existsSync(join(service.dataDir, 'imports', `${job.id}.mbox`)));
+    t.notOk(existsSync(join(service.dataDir, 'imports', owner.workspaceId, `${job.id}.mbox`)));
   });
 
   t.test('an import can be stopped and resumed; one that is left alone is deleted after a week', async (t) => {
@@ -273,7 +288,7 @@ t.test('an mbox file', async (t) => {
     await service.pass(7 * 24 * 3600_000);
     const { db } = service.running.services.engine.workspace(owner.workspaceId) ?? {};
     t.same(db?.all('SELECT id FROM importJob'), []);
-    t.notOk(existsSync(join(service.dataDir, 'imports', `${importId}.mbox`)));
+    t.notOk(existsSync(join(service.dataDir, 'imports', owner.workspaceId, `${importId}.mbox`)));
   });
 
   t.test('only admins, and keys with every right; another workspace has none of it; three at a time', async (t) => {
@@ -324,6 +339,23 @@ t.test('a service that ends in the middle goes on after its start and doubles no
   const job = await over(service, owner, importId);
   t.match(job, { status: 'done', stats: { created: count, messages: count } });
   t.equal(stored(service, owner).length, count);
+});
+
+t.test('the rest of a mail that is too large is passed over, and can be left at any piece', async (t) => {
+  const folder = tempFolder(t);
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, 'a.mbox');
+  writeFileSync(path, mail('1', { body: `${'x'.repeat(75)}\n`.repeat(300_000) }) + mail('2'));
+  const read = async (from: number): Promise<{ start: number; end: number; isTooLarge: boolean; isRest?: true }[]> => {
+    const found = [];
+    for await (const one of mailsOf(path, { from, to: join(folder, 'mail'), maxBytes: mib })) found.push(one);
+    return found;
+  };
+  const [large, rest, more, last, ...others] = await read(0);
+  t.match([large, rest, more, last], [{ isTooLarge: true }, { isRest: true }, { isRest: true }, { isTooLarge: false }]);
+  t.same(others, []);
+  t.ok((large?.end ?? 0) < 2 * mib, 'it was not read to its end first');
+  t.same(await read(more?.end ?? 0), [last], 'from the middle of it');
 });
 
 t.test('the file is split where mails begin, in pieces of any size', async (t) => {

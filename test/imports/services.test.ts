@@ -415,6 +415,57 @@ t.test('moving in from a service', async (t) => {
       });
   });
 
+  t.test('two accounts on one host of Chatwoot are two sources', async (t) => {
+    const owner = await service.workspace();
+    const server = await startServer(t, ({ path, query }) => {
+      if (path.endsWith('/agents')) return ok([]);
+      const account = path.split('/')[4];
+      if (path.endsWith('/conversations'))
+        return ok({ data: { payload: query.get('page') === '1' ? [{ id: 1, status: 'open', meta: {}, created_at: 1_614_592_800 }] : [] } });
+      const said = { id: 1, content: `Of ${account}`, message_type: 0, created_at: 1_614_592_900 };
+      return ok({ payload: query.get('after') === '0' ? [said] : [] });
+    });
+    for (const account of ['1', '2'])
+      t.match(await moved(service, owner, { kind: 'chatwoot', url: server.url, account, token: 'x' }), {
+        status: 'done',
+        account,
+        stats: { created: 1, updated: 0 },
+      });
+    t.equal(stored(service, owner).length, 2);
+  });
+
+  t.test(
+    'files are fetched in turns, at most twenty of a message; one that is missing is a reason of the job',
+    async (t) => {
+      const owner = await service.workspace();
+      const file = (index: number) => ({ file_name: `${index}.txt`, content_url: `${server.url}/file/${index}` });
+      const server = await startServer(t, ({ path }) => {
+        if (path.endsWith('/count.json')) return ok({});
+        if (path.endsWith('/cursor.json')) return ok({ tickets: [ticket(1)], end_of_stream: true });
+        if (path.startsWith('/file/')) return path === '/file/3' ? nothing : ok('x');
+        const attachments = Array.from({ length: 500 }, (_, index) => file(index));
+        return ok({ comments: [{ ...comments(1)[0], attachments }], users: users(owner) });
+      });
+      const given = { kind: 'zendesk', url: server.url, account: 'me@shop.example', token: 'x' };
+      const { id } = await moved(service, owner, given);
+      await service.settled();
+      t.equal(server.asked.filter((path) => path.startsWith('/file/')).length, 20);
+      const { body } = await service.get(`/imports/${id}`, owner.token);
+      t.match(
+        body.stats.reasons.find(({ what }: { what: string }) => what === '3.txt'),
+        { why: /could not be fetched/ },
+      );
+      const [{ id: conversationId, lastLineAt, lastMessageAt }] = stored(service, owner);
+      t.equal(lastLineAt, lastMessageAt, 'its conversation has no line of it');
+      const { db } = service.running.services.engine.workspace(owner.workspaceId) ?? {};
+      t.match(db?.get('SELECT count(*) AS count, sum(size) AS bytes FROM upload WHERE agentId = ?', [owner.agentId]), {
+        count: 19,
+        bytes: 57,
+      });
+      t.equal((await service.messages(conversationId, owner.token))[0].attachments.length, 20);
+    },
+  );
+
   t.test('an answer that would fill the memory ends its own import, and nothing else', async (t) => {
     const owner = await service.workspace();
     const huge = Buffer.from(`{"tickets":[${'{},'.repeat(1_390_000)}{}]}`);

@@ -11,13 +11,19 @@ export interface MboxMail {
   readonly end: number;
   /** Of the line before it, ISO. */
   readonly separatedAt: string | undefined;
-  /** It has more bytes than are kept, and is not whole. */
+  /** It has more bytes than are kept, and is not whole. `end` is then within it. */
   readonly isTooLarge: boolean;
+  /** Nothing of its own: more of the mail before, which is too large. */
+  readonly isRest?: true;
 }
 
 const readBytes = 64 * 1024;
 /** A longer line is handled in parts, which separate nothing. */
 const maxLineBytes = 64 * 1024;
+/** The longest is an address of 254 characters and a time; longer ones are of no program. */
+const maxSeparatorBytes = 300;
+/** Of a mail that is too large: then the caller may stop, and go on from there. */
+const skipBytes = 8 * 1024 * 1024;
 const lf = 10;
 const cr = 13;
 const greater = 0x3e;
@@ -53,36 +59,53 @@ export async function* mailsOf(
     return { start, end, separatedAt, isTooLarge: size > maxBytes };
   };
   let isAfterEmpty = true;
+  // In the rest of a mail that is too large: where its last piece ended.
+  let skipped: number | undefined = from > 0 ? from : undefined;
   try {
-    for await (const { line, at } of linesOf(path, from)) {
-      const isSeparator = isAfterEmpty && startsWithFrom(line) && separator.test(line.toString('latin1', 0, 300));
-      if (isSeparator) {
-        if (mail !== undefined) yield await finish(at);
-        mail = {
-          start: at,
-          separatedAt: timeOf(line.toString('latin1', 5, 300)),
-          file: await open(to, 'w', 0o600),
-          parts: [],
-          held: 0,
-          size: 0,
-        };
-        isAfterEmpty = false;
-        continue;
+    for await (const lines of linesOf(path, from)) {
+      for (const { line, at } of lines) {
+        const isSeparator =
+          isAfterEmpty && startsWithFrom(line) && separator.test(line.toString('latin1', 0, maxSeparatorBytes));
+        if (isSeparator) {
+          if (mail !== undefined) yield await finish(at);
+          skipped = undefined;
+          mail = {
+            start: at,
+            separatedAt: timeOf(line.toString('latin1', 5, maxSeparatorBytes)),
+            file: await open(to, 'w', 0o600),
+            parts: [],
+            held: 0,
+            size: 0,
+          };
+          isAfterEmpty = false;
+          continue;
+        }
+        isAfterEmpty = isEmpty(line);
+        if (skipped !== undefined) continue;
+        if (mail === undefined) {
+          if (line.toString('latin1').trim() === '') continue;
+          throw new SourceFailed(
+            'final',
+            'This is no mbox file: its first line must begin with "From " and have a time.',
+          );
+        }
+        const text = line[0] === greater && quoted.test(line.toString('latin1', 0, 100)) ? line.subarray(1) : line;
+        mail.size += text.length;
+        if (mail.size > maxBytes) {
+          skipped = at + line.length;
+          yield await finish(skipped);
+          continue;
+        }
+        mail.parts.push(text);
+        mail.held += text.length;
+        if (mail.held >= readBytes) await flush();
       }
-      if (mail === undefined) {
-        if (line.toString('latin1').trim() === '') continue;
-        throw new SourceFailed(
-          'final',
-          'This is no mbox file: its first line must begin with "From " and have a time.',
-        );
+      const last = lines.at(-1);
+      const end = last === undefined ? from : last.at + last.line.length;
+      if (skipped !== undefined && end - skipped >= skipBytes) {
+        yield { start: skipped, end, separatedAt: undefined, isTooLarge: true, isRest: true };
+        skipped = end;
       }
-      isAfterEmpty = isEmpty(line);
-      const text = line[0] === greater && quoted.test(line.toString('latin1', 0, 100)) ? line.subarray(1) : line;
-      mail.size += text.length;
-      if (mail.size > maxBytes) continue;
-      mail.parts.push(text);
-      mail.held += text.length;
-      if (mail.held >= readBytes) await flush();
     }
     if (mail !== undefined) yield await finish(Number.POSITIVE_INFINITY);
   } finally {
@@ -90,8 +113,8 @@ export async function* mailsOf(
   }
 }
 
-/** With their ends. */
-async function* linesOf(path: string, from: number): AsyncGenerator<{ line: Buffer; at: number }> {
+/** With their ends, those of a piece of the file at a time. */
+async function* linesOf(path: string, from: number): AsyncGenerator<{ line: Buffer; at: number }[]> {
   const file = await open(path);
   try {
     let [position, at] = [from, from];
@@ -105,20 +128,22 @@ async function* linesOf(path: string, from: number): AsyncGenerator<{ line: Buff
       const isMarked = isStart && read.subarray(0, bom.length).equals(bom);
       if (isMarked) at += bom.length;
       rest = Buffer.concat([rest, isMarked ? read.subarray(bom.length) : read]);
+      const lines: { line: Buffer; at: number }[] = [];
       let start = 0;
       for (let end = rest.indexOf(lf); end >= 0; end = rest.indexOf(lf, start)) {
-        yield { line: rest.subarray(start, end + 1), at };
+        lines.push({ line: rest.subarray(start, end + 1), at });
         at += end + 1 - start;
         start = end + 1;
       }
       rest = rest.subarray(start);
       if (rest.length > maxLineBytes) {
-        yield { line: rest, at };
+        lines.push({ line: rest, at });
         at += rest.length;
         rest = Buffer.alloc(0);
       }
+      yield lines;
     }
-    if (rest.length > 0) yield { line: rest, at };
+    if (rest.length > 0) yield [{ line: rest, at }];
   } finally {
     await file.close();
   }

@@ -68,7 +68,11 @@ export function MoveIn(_props: SectionProps): JSX.Element {
   useEffect(() => {
     const stops = [
       // The data of this event, by the AsyncAPI document.
-      onEvent(['import.updated'], ({ data }) => show((data as { import: ImportJob }).import)),
+      onEvent(['import.updated'], ({ data }) => {
+        // The event tells how far it is; the lists of what was left out are read.
+        const { id } = (data as { import: ImportJob }).import;
+        call<ImportJob>('GET', `/imports/${id}`).then(show, () => undefined);
+      }),
       onResync(reload),
     ];
     return () => stops.forEach((stop) => stop());
