@@ -421,7 +421,11 @@ t.test('moving in from a service', async (t) => {
       if (path.endsWith('/agents')) return ok([]);
       const account = path.split('/')[4];
       if (path.endsWith('/conversations'))
-        return ok({ data: { payload: query.get('page') === '1' ? [{ id: 1, status: 'open', meta: {}, created_at: 1_614_592_800 }] : [] } });
+        return ok({
+          data: {
+            payload: query.get('page') === '1' ? [{ id: 1, status: 'open', meta: {}, created_at: 1_614_592_800 }] : [],
+          },
+        });
       const said = { id: 1, content: `Of ${account}`, message_type: 0, created_at: 1_614_592_900 };
       return ok({ payload: query.get('after') === '0' ? [said] : [] });
     });
@@ -434,37 +438,26 @@ t.test('moving in from a service', async (t) => {
     t.equal(stored(service, owner).length, 2);
   });
 
-  t.test(
-    'files are fetched in turns, at most twenty of a message; one that is missing is a reason of the job',
-    async (t) => {
-      const owner = await service.workspace();
-      const file = (index: number) => ({ file_name: `${index}.txt`, content_url: `${server.url}/file/${index}` });
-      const server = await startServer(t, ({ path }) => {
-        if (path.endsWith('/count.json')) return ok({});
-        if (path.endsWith('/cursor.json')) return ok({ tickets: [ticket(1)], end_of_stream: true });
-        if (path.startsWith('/file/')) return path === '/file/3' ? nothing : ok('x');
-        const attachments = Array.from({ length: 500 }, (_, index) => file(index));
-        return ok({ comments: [{ ...comments(1)[0], attachments }], users: users(owner) });
-      });
-      const given = { kind: 'zendesk', url: server.url, account: 'me@shop.example', token: 'x' };
-      const { id } = await moved(service, owner, given);
-      await service.settled();
-      t.equal(server.asked.filter((path) => path.startsWith('/file/')).length, 20);
-      const { body } = await service.get(`/imports/${id}`, owner.token);
-      t.match(
-        body.stats.reasons.find(({ what }: { what: string }) => what === '3.txt'),
-        { why: /could not be fetched/ },
-      );
-      const [{ id: conversationId, lastLineAt, lastMessageAt }] = stored(service, owner);
-      t.equal(lastLineAt, lastMessageAt, 'its conversation has no line of it');
-      const { db } = service.running.services.engine.workspace(owner.workspaceId) ?? {};
-      t.match(db?.get('SELECT count(*) AS count, sum(size) AS bytes FROM upload WHERE agentId = ?', [owner.agentId]), {
-        count: 19,
-        bytes: 57,
-      });
-      t.equal((await service.messages(conversationId, owner.token))[0].attachments.length, 20);
-    },
-  );
+  t.test('at most twenty files of a message are fetched, from public hosts; a missing one is a reason', async (t) => {
+    const owner = await service.workspace();
+    const server = await startServer(t, ({ path }) => {
+      if (path.endsWith('/count.json')) return ok({});
+      if (path.endsWith('/cursor.json')) return ok({ tickets: [ticket(1)], end_of_stream: true });
+      const attachments = Array.from({ length: 500 }, (_, index) => ({
+        file_name: `${index}.txt`,
+        content_url: `http://127.0.0.1:9/file/${index}`,
+      }));
+      return ok({ comments: [{ ...comments(1)[0], attachments }], users: users(owner) });
+    });
+    const given = { kind: 'zendesk', url: server.url, account: 'me@shop.example', token: 'x' };
+    const { id } = await moved(service, owner, given);
+    await service.settled();
+    const { body } = await service.get(`/imports/${id}`, owner.token);
+    t.equal(body.stats.reasons.filter(({ why }: { why: string }) => why.includes('could not be fetched')).length, 20);
+    const [{ id: conversationId, lastLineAt, lastMessageAt }] = stored(service, owner);
+    t.equal(lastLineAt, lastMessageAt, 'its conversation has no line of it');
+    t.equal((await service.messages(conversationId, owner.token))[0].attachments.length, 20);
+  });
 
   t.test('an answer that would fill the memory ends its own import, and nothing else', async (t) => {
     const owner = await service.workspace();
