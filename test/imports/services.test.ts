@@ -99,7 +99,9 @@ const comments = (id: number) => [
   { id: id * 10 + 2, author_id: 2, public: false, plain_body: 'Poor Ixa.', created_at: '2021-03-01T11:30:00Z' },
 ];
 
-t.test('moving in from a service', async (t) => {
+t.setTimeout(5 * 60_000);
+
+t.test('moving in from a service', { timeout: 5 * 60_000 }, async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_WEBHOOKS: 'true' } });
 
   t.test('Zendesk: every page, with notes, people and what the mails were; once', async (t) => {
