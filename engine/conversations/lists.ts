@@ -1,13 +1,16 @@
-// Lists of conversations for the inbox, and tags. Decisions 4.5.
+// Lists of conversations for the inbox, their counts, and tags. Decisions 4.5.
 
+import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
+import { customerNames } from '../../store/conversations/customer-names.ts';
+import { type QueueSort, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
 import {
+  countForAnyone,
+  countOwnUnread,
   countQueue,
-  type QueueFilter,
-  type QueueSort,
-  queuePage,
-  recentlyClosedPage,
-  spamPage,
-} from '../../store/conversations/lists.ts';
+  countQueueWithin,
+  mostCounted,
+} from '../../store/conversations/queue-counts.ts';
+import type { QueueFilter } from '../../store/conversations/queue-runs.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import { distinctNames } from '../../store/folding.ts';
@@ -16,14 +19,24 @@ import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { View } from '../runtime/context.ts';
 import { callingAgent, reachOf } from '../workspace/access.ts';
+import { theRoster } from '../workspace/roster.ts';
 import { changeConversation, conversationView, requireReachable } from './conversation.ts';
+import { listSavedViews } from './saved-views.ts';
+
+/** A row that can be shown without another request. */
+export type ListedConversation = ConversationView & { readonly customerName: string | null };
+
+interface Page {
+  readonly cursor: Cursor | undefined;
+  readonly limit: number;
+}
 
 /** Open and pending conversations that the agent may see. */
 export function listQueue(
   view: View,
-  page: { filter: QueueFilter; sort?: QueueSort | undefined; cursor: Cursor | undefined; limit: number },
-): ConversationView[] {
-  return queuePage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
+  page: Page & { filter: QueueFilter; sort?: QueueSort | undefined },
+): ListedConversation[] {
+  return listed(view, queuePage(view.db, { ...page, reach: reachOf(callingAgent(view)) }));
 }
 
 /** How many listQueue() finds in all, at most `mostCounted`. */
@@ -32,16 +45,68 @@ export function countListed(view: View, filter: QueueFilter): number {
 }
 
 /** Solved and closed conversations that the agent may see, last solved first. */
-export function listRecentlyClosed(
-  view: View,
-  page: { cursor: Cursor | undefined; limit: number },
-): ConversationView[] {
-  return recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
+export function listRecentlyClosed(view: View, page: Page): ListedConversation[] {
+  return listed(view, recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }));
 }
 
 /** Spam that the agent may see, newest first. */
-export function listSpam(view: View, page: { cursor: Cursor | undefined; limit: number }): ConversationView[] {
-  return spamPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
+export function listSpam(view: View, page: Page): ListedConversation[] {
+  return listed(view, spamPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }));
+}
+
+function listed(view: View, records: readonly ConversationRecord[]): ListedConversation[] {
+  const names = customerNames(
+    view.db,
+    records.map(({ id }) => id),
+  );
+  return records.map((record) => ({ ...conversationView(record), customerName: names.get(record.id) ?? null }));
+}
+
+/** At most `mostCounted` each. */
+export interface QueueCounts {
+  readonly mine: number;
+  readonly unassigned: number;
+  readonly all: number;
+  readonly unread: number;
+  readonly waiting: number;
+  readonly waitingCalls: number;
+  readonly channels: readonly { readonly channel: Channel; readonly count: number }[];
+  readonly departments: readonly { readonly departmentId: string; readonly count: number }[];
+  /** Null: unknown. */
+  readonly views: readonly { readonly viewId: string; readonly count: number | null }[];
+}
+
+/** Entries of indexes that one request may look at for views by site and tag: about ten milliseconds. */
+const mostLooked = 10_000;
+
+/** Of the lists that the agent has. */
+export function countLists(view: View): QueueCounts {
+  const agent = callingAgent(view);
+  const reach = reachOf(agent);
+  const count = (filter: QueueFilter): number => countQueue(view.db, { reach, filter });
+  const waitingIn = (channel: Channel): number =>
+    reach.channels.includes(channel) ? countForAnyone(view.db, { reach, channel }) : 0;
+  const budget = { left: mostLooked };
+  return {
+    mine: count({ assigneeId: agent.id, isOfferedToo: true }),
+    unassigned: count({ assigneeId: 'none' }),
+    all: count({}),
+    unread: countOwnUnread(view.db, reach),
+    waiting: Math.min(mostCounted, waitingIn('chat') + waitingIn('ticket')),
+    waitingCalls: waitingIn('call'),
+    channels: reach.channels.map((channel) => ({ channel, count: count({ channel }) })),
+    departments: [...(reach.departmentIds ?? theRoster(view).departments.keys())].map((departmentId) => ({
+      departmentId,
+      count: count({ departmentId }),
+    })),
+    views: listSavedViews(view).map(({ id, filter }) => {
+      const assigneeId = filter.assigneeId === 'me' ? agent.id : filter.assigneeId;
+      return {
+        viewId: id,
+        count: countQueueWithin(view.db, { reach, filter: { ...filter, assigneeId } }, budget) ?? null,
+      };
+    }),
+  };
 }
 
 /** Refuses not_found, forbidden. */

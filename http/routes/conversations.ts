@@ -10,6 +10,7 @@ import {
 } from '../../engine/conversations/handshake.ts';
 import {
   countListed,
+  countLists,
   listQueue,
   listRecentlyClosed,
   listSpam,
@@ -24,19 +25,21 @@ import { isAllowed } from '../../engine/rights/scopes.ts';
 import { readOriginal } from '../../engine/tickets/original-mail.ts';
 import { sendMessage } from '../../engine/tickets/replies.ts';
 import { mailTranscript } from '../../engine/tickets/transcript.ts';
-import { mostCounted, placeInQueue, type QueueSort as Sort } from '../../store/conversations/lists.ts';
+import { placeInQueue, type QueueSort as Sort } from '../../store/conversations/lists.ts';
+import { mostCounted } from '../../store/conversations/queue-counts.ts';
 import { byCreated, defaultLimit, pageOf, parseTime } from '../pipeline/cursor.ts';
 import { type Method, route } from '../route.ts';
 import { OriginalMail } from '../schemas/mail-reading.ts';
 import { Answering } from '../schemas/mail-writing.ts';
 import {
   AgentMessageInput,
-  Conversation,
+  Channel,
   ConversationAnswer,
   CursorQuery,
   Email,
   ExpectedVersion,
   Id,
+  ListedConversation,
   Message,
   MessageList,
   MessageQuery,
@@ -53,7 +56,33 @@ import { withKeys } from '../signed/upload-links.ts';
 import { writtenText } from './written-text.ts';
 
 const ById = Type.Object({ conversationId: Id });
-const ConversationPage = Type.Object({ conversations: Type.Array(Conversation), nextCursor: NextCursor });
+const ConversationPage = Type.Object({ conversations: Type.Array(ListedConversation), nextCursor: NextCursor });
+const Count = Type.Integer({ minimum: 0, maximum: mostCounted, description: `Counted as far as ${mostCounted}.` });
+const QueueCounts = Type.Object({
+  mine: Type.Integer({ ...Count, description: "The agent's own, and those offered to it." }),
+  unassigned: Count,
+  all: Count,
+  unread: Type.Integer({ ...Count, description: 'Those of `mine` that have an agent and unread messages of the customer.' }),
+  waiting: Type.Integer({
+    ...Count,
+    description: 'Open chats and tickets that no agent has and whose customer waits for an answer.',
+  }),
+  waitingCalls: Type.Integer({ ...Count, description: 'Open calls that no agent has.' }),
+  channels: Type.Array(Type.Object({ channel: Channel, count: Count }), {
+    description: 'The channels that the agent works in.',
+  }),
+  departments: Type.Array(Type.Object({ departmentId: Id, count: Count }), {
+    description: 'The departments that the agent sees all of.',
+  }),
+  views: Type.Array(
+    Type.Object({
+      viewId: Id,
+      count: nullable(
+        Type.Integer({ ...Count, description: 'Null if its site or tag would take too long to count.' }),
+      ),
+    }),
+  ),
+});
 /** Checked wherever a version is sent (decisions "Conversations"). */
 const versioned = { expectedVersion: Type.Optional(ExpectedVersion) };
 const HandshakeInput = Type.Object({ ...versioned, reason: Type.Optional(Type.String({ maxLength: 1000 })) });
@@ -102,6 +131,11 @@ export const conversationRoutes = [
           description: '`true`: only conversations with a pending offer to the caller, whoever is assigned.',
         }),
       ),
+      withOffered: Type.Optional(
+        Type.Boolean({
+          description: '`true`, with an `assigneeId` other than `none`: also conversations with a pending offer to the caller.',
+        }),
+      ),
       total: Type.Optional(Type.Boolean({ description: '`true`: the reply says how many there are on all pages.' })),
       ...CursorQuery,
     }),
@@ -119,7 +153,7 @@ export const conversationRoutes = [
     },
     refusals: [],
     read(view, { query }) {
-      const filter = { ...query, isOffered: query.offered };
+      const filter = { ...query, isOffered: query.offered, isOfferedToo: query.withOffered };
       const sort = sortOf(query.sort);
       const { rows, nextCursor } = pageOf(
         query,
@@ -128,6 +162,21 @@ export const conversationRoutes = [
       );
       return { conversations: rows, nextCursor, total: query.total === true ? countListed(view, filter) : null };
     },
+  }),
+
+  route({
+    operation: 'conversation.counts',
+    method: 'GET',
+    path: '/conversations/counts',
+    tag: 'Conversations',
+    summary: 'Count the lists of open and pending conversations',
+    description:
+      'Counts the lists that the agent has, and its views, within what it may see. ' +
+      `A count of ${mostCounted} means ${mostCounted} or more. Ask when a client starts; live changes arrive over the socket.`,
+    access: { kind: 'agent', scope: 'conversations:read' },
+    reply: { status: 200, schema: QueueCounts },
+    refusals: [],
+    read: (view) => countLists(view),
   }),
 
   route({

@@ -131,11 +131,12 @@ export const ViewSort = Type.Enum(['newest', 'oldest', 'longest_waiting'], {
     'conversations that do not wait for an answer follow, oldest first.',
 });
 /** Of the list of open and pending conversations. */
-export const QueueSort = Type.Enum(['newest', 'oldest', 'longest_waiting', 'activity', 'created', 'waiting'], {
+export const QueueSort = Type.Enum(['newest', 'oldest', 'longest_waiting', 'activity', 'oldest_activity', 'created', 'waiting'], {
   default: 'newest',
   description:
     '`newest` and `oldest` go by `createdAt`. `longest_waiting` goes by `waitingSince`, oldest first; ' +
-    'conversations that do not wait for an answer follow, oldest first. `activity` goes by `lastMessageAt`, newest first. ' +
+    'conversations that do not wait for an answer follow, oldest first. `activity` goes by `lastMessageAt`, newest first, ' +
+    '`oldest_activity` oldest first. ' +
     '`created` is `newest`, and `waiting` is `longest_waiting`.',
 });
 export const QueueFilter = Type.Object({
@@ -173,6 +174,21 @@ export const Conversation = Type.Object({
   ...ConversationView.properties,
   ...behindEach('visitors:read', Type.Pick(ConversationView, ['copiedTo']).properties),
   ...behindEach('messages:read', Type.Pick(ConversationView, ['ratingComment', 'preview']).properties),
+});
+
+/** In lists of conversations. */
+export const ListedConversation = Type.Object({
+  ...Conversation.properties,
+  customerName: behind(
+    'visitors:read',
+    nullable(
+      Type.String({
+        description:
+          "The visitor's name, else its contact's, else an email address or a phone number. " +
+          'Null if none is known, such as for a withheld number. Events do not carry it.',
+      }),
+    ),
+  ),
 });
 
 export const E164 = Type.String({

@@ -215,7 +215,7 @@ export function conversationIdsToReturn(db: Database, of: ToReturn & { limit: nu
     : '';
   return db
     .all<{ id: string }>(
-      `SELECT id FROM conversation INDEXED BY conversationByAssignee WHERE assignedAgentId = @agentId AND status IN ('open', 'pending') AND id IS NOT @exceptId
+      `SELECT id FROM conversation INDEXED BY conversationOfAssignee WHERE assignedAgentId = @agentId AND status IN ('open', 'pending') AND id IS NOT @exceptId
          AND (channel IN (SELECT value FROM json_each(@channels)) OR (@routedToo AND channel = 'chat' AND status = 'open' AND routedAt IS NOT NULL))
        ${offered} LIMIT @limit`,
       values,

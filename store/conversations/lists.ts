@@ -4,32 +4,11 @@
 
 import { above, below, type Cursor, newestOf, oldestOf } from '../cursor.ts';
 import type { Database } from '../database.ts';
-import { nameKey } from '../folding.ts';
-import {
-  type Channel,
-  type ConversationRecord,
-  findConversations,
-  type Reach,
-  reachValues,
-  withinReach,
-} from './conversations.ts';
-
-export interface QueueFilter {
-  readonly channel?: Channel | undefined;
-  readonly departmentId?: string | undefined;
-  /** An agent, or `none` for unassigned. */
-  readonly assigneeId?: string | undefined;
-  /** Only conversations offered to the agent. */
-  readonly isOffered?: boolean | undefined;
-  readonly siteId?: string | undefined;
-  /** Case is ignored. */
-  readonly tag?: string | undefined;
-}
+import { type Channel, type ConversationRecord, findConversations, type Reach } from './conversations.ts';
+import { narrowedTo, openOnes, type QueueFilter, type QueueReader, type Run, runsOf } from './queue-runs.ts';
 
 /** `activity`: by the last message, newest first. */
-export type QueueSort = 'activity' | 'newest' | 'oldest' | 'longest_waiting';
-/** The queue is counted as far as this. */
-export const mostCounted = 1000;
+export type QueueSort = 'activity' | 'oldest_activity' | 'newest' | 'oldest' | 'longest_waiting';
 
 interface Page {
   readonly reach: Reach;
@@ -57,14 +36,22 @@ const byCreation = {
   ofChannel: 'conversationInQueue',
   ofDepartment: 'conversationInQueueOfDepartment',
 } as const;
+const byActivity = {
+  key: activityKey,
+  ofChannel: 'conversationByActivity',
+  ofDepartment: 'conversationByActivityOfDepartment',
+} as const;
 const orders: Readonly<Record<QueueSort, Order>> = {
   activity: {
-    key: activityKey,
-    ofChannel: 'conversationByActivity',
-    ofDepartment: 'conversationByActivityOfDepartment',
+    ...byActivity,
     // SQLite seeks only columns as a row, not an expression.
     after: `${activityKey} <= @at AND (${activityKey}, id) < (@at, @id)`,
     isNewestFirst: true,
+  },
+  oldest_activity: {
+    ...byActivity,
+    after: `${activityKey} >= @at AND (${activityKey}, id) > (@at, @id)`,
+    isNewestFirst: false,
   },
   newest: { ...byCreation, after: '(createdAt, id) < (@at, @id)', isNewestFirst: true },
   oldest: { ...byCreation, after: '(createdAt, id) > (@at, @id)', isNewestFirst: false },
@@ -89,17 +76,13 @@ export function placeInQueue(
 ): Cursor {
   switch (sort) {
     case 'activity':
+    case 'oldest_activity':
       return { at: lastMessageAt ?? createdAt, id };
     case 'longest_waiting':
       return { at: waitingSince ?? `9${createdAt.slice(1)}`, id };
     default:
       return { at: createdAt, id };
   }
-}
-
-interface QueueReader {
-  readonly reach: Reach;
-  readonly filter: QueueFilter;
 }
 
 /** Open and pending ones, from just after `cursor`. */
@@ -109,107 +92,41 @@ export function queuePage(
 ): ConversationRecord[] {
   const order = orders[page.sort ?? 'newest'];
   const range = { ...(order.isNewestFirst ? below(page.cursor) : above(page.cursor)), limit: page.limit };
-  const places = runsOf(page).map((run) => queueAt(db, order, { ...run, range }));
+  const places = runsOf(page).map((run) => queueAt(db, order, { ...run, filter: page.filter, range }));
   return recordsAt(db, (order.isNewestFirst ? newestOf : oldestOf)(places, page.limit));
-}
-
-/** How many queuePage() finds in all, at most `mostCounted`. */
-export function countQueue(db: Database, reader: QueueReader): number {
-  let count = 0;
-  for (const run of runsOf(reader)) count += countAt(db, run, mostCounted - count);
-  return count;
-}
-
-/** A part of the queue that one index holds. The parts of a reader have no conversation in common. */
-interface Run {
-  readonly index: 'ofChannel' | 'ofDepartment' | 'conversationByAssignee' | 'conversationOffered';
-  readonly where: string;
-  readonly values: Readonly<Record<string, string | number | null>>;
-}
-
-function runsOf({ reach, filter }: QueueReader): Run[] {
-  const { agentId } = reach;
-  const channels = reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel);
-  const narrowed = {
-    isUnassigned: filter.assigneeId === 'none' ? 1 : 0,
-    siteId: filter.siteId ?? null,
-    tagKey: filter.tag === undefined ? null : nameKey(filter.tag),
-  };
-  const own = {
-    ...narrowed,
-    channels: JSON.stringify(channels),
-    agentId,
-    departmentId: filter.departmentId ?? null,
-    beyond: JSON.stringify(reach.departmentIds ?? []),
-  };
-  const offered: Run = { index: 'conversationOffered', where: `${isOffered} AND ${ofOwn}`, values: own };
-  if (filter.isOffered === true) return [offered];
-  // An agent's open conversations are few, so all are read.
-  if (filter.assigneeId !== undefined && filter.assigneeId !== 'none') {
-    const where = `assignedAgentId = @assigneeId AND ${inDepartment} AND ${withinReach}`;
-    const values = { ...own, ...reachValues({ ...reach, channels }), assigneeId: filter.assigneeId };
-    return [{ index: 'conversationByAssignee', where, values }];
-  }
-  const ofChannel = (channel: Channel): Run => ({
-    index: 'ofChannel',
-    where: 'channel = @channel',
-    values: { ...narrowed, channel },
-  });
-  const ofDepartment = (channel: Channel, departmentId: string | null): Run => ({
-    index: 'ofDepartment',
-    where: 'channel = @channel AND departmentId IS @departmentId',
-    values: { ...narrowed, channel, departmentId },
-  });
-  if (reach.departmentIds === null)
-    return channels.map((channel) =>
-      filter.departmentId === undefined ? ofChannel(channel) : ofDepartment(channel, filter.departmentId),
-    );
-  const departmentIds = [null, ...reach.departmentIds].filter(
-    (id) => filter.departmentId === undefined || id === filter.departmentId,
-  );
-  return [
-    ...channels.flatMap((channel) => departmentIds.map((departmentId) => ofDepartment(channel, departmentId))),
-    { index: 'conversationByAssignee', where: `assignedAgentId = @agentId AND ${ofOwn} AND ${beyond}`, values: own },
-    { ...offered, where: `${offered.where} AND ${beyond} AND assignedAgentId IS NOT @agentId` },
-  ];
 }
 
 type Range = { at: string; id: string; limit: number };
 const newestFirst = 'ORDER BY createdAt DESC, id DESC LIMIT @limit';
 
-/** The filter needs no row: the indexes of channels and departments cover it. */
-const narrowedTo = `status IN ('open', 'pending') AND (@isUnassigned = 0 OR assignedAgentId IS NULL)
-       AND (@siteId IS NULL OR siteId = @siteId)
-       AND (@tagKey IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE nameKey(value) = @tagKey))`;
-
 /** Of one run, in the order. */
-function queueAt(db: Database, order: Order, { index, where, values, range }: Run & { range: Range }): Cursor[] {
+function queueAt(
+  db: Database,
+  order: Order,
+  { where, values, filter, range, ...run }: Run & { filter: QueueFilter; range: Range },
+): Cursor[] {
   const { key, after, isNewestFirst } = order;
   const way = isNewestFirst ? 'DESC' : 'ASC';
   return db.all(
-    `SELECT ${key} AS at, id FROM conversation INDEXED BY ${indexOf(index, order)}
-     WHERE ${where} AND ${narrowedTo} AND ${after} ORDER BY ${key} ${way}, id ${way} LIMIT @limit`,
+    `SELECT ${key} AS at, id FROM conversation INDEXED BY ${indexOf(run, filter, order)}
+     WHERE ${where} AND ${openOnes(filter)} AND ${narrowedTo} AND ${after} ORDER BY ${key} ${way}, id ${way} LIMIT @limit`,
     { ...values, ...range },
   );
 }
 
-function countAt(db: Database, { index, where, values }: Run, limit: number): number {
-  const counted = db.get<{ count: number }>(
-    `SELECT count(*) AS count FROM (SELECT 1 FROM conversation INDEXED BY ${indexOf(index, orders.newest)}
-     WHERE ${where} AND ${narrowedTo} LIMIT @limit)`,
-    { ...values, limit },
-  );
-  return counted?.count ?? 0;
+function indexOf({ of }: Pick<Run, 'of'>, { assigneeId }: QueueFilter, order: Order): string {
+  switch (of) {
+    case 'offered':
+      return 'conversationOffered';
+    case 'assignee':
+      return 'conversationOfAssignee';
+    case 'channel':
+      // In this order the unassigned ones are a range of their own.
+      return assigneeId === 'none' && order.key === activityKey ? 'conversationOfAssignee' : order.ofChannel;
+    case 'department':
+      return order.ofDepartment;
+  }
 }
-
-function indexOf(index: Run['index'], order: Order): string {
-  return index === 'ofChannel' || index === 'ofDepartment' ? order[index] : index;
-}
-
-const inDepartment = '(@departmentId IS NULL OR departmentId = @departmentId)';
-const ofOwn = `channel IN (SELECT value FROM json_each(@channels)) AND ${inDepartment}`;
-/** Not in a department that the agent sees anyway. */
-const beyond = 'departmentId IS NOT NULL AND departmentId NOT IN (SELECT value FROM json_each(@beyond))';
 
 /** As its index expresses it. */
 const isOffered = `handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId`;

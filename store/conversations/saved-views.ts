@@ -6,7 +6,7 @@ import { fromJson, toJson } from '../json.ts';
 import type { Channel } from './conversations.ts';
 import type { QueueSort } from './lists.ts';
 
-export type ViewSort = Exclude<QueueSort, 'activity'>;
+export type ViewSort = Exclude<QueueSort, 'activity' | 'oldest_activity'>;
 
 /** As in the queue; the assignee may also be `me`, the agent who looks at the view. */
 export interface SavedFilter {

@@ -69,6 +69,7 @@ import { imports } from './workspace/0067-imports.ts';
 import { mergedTickets } from './workspace/0068-merged-tickets.ts';
 import { mergedContacts } from './workspace/0069-merged-contacts.ts';
 import { visitorLocale } from './workspace/0070-visitor-locale.ts';
+import { queueCounts } from './workspace/0071-queue-counts.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -145,4 +146,5 @@ export const workspaceMigrations: readonly Migration[] = [
   mergedTickets,
   mergedContacts,
   visitorLocale,
+  queueCounts,
 ];

@@ -16,13 +16,18 @@ import {
   type Reach,
 } from '../../store/conversations/conversations.ts';
 import {
-  countQueue,
   placeInQueue,
-  type QueueFilter,
   queuePage,
   recentlyClosedPage,
   spamPage,
 } from '../../store/conversations/lists.ts';
+import {
+  countForAnyone,
+  countOwnUnread,
+  countQueue,
+  countQueueWithin,
+} from '../../store/conversations/queue-counts.ts';
+import type { QueueFilter } from '../../store/conversations/queue-runs.ts';
 import { savedReplyPage } from '../../store/conversations/saved-replies.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import { Database } from '../../store/database.ts';
@@ -84,7 +89,7 @@ const departmentIds = [1, 2, 3].map((number) => idOf(2, number));
 const visitorIds = [1, 2].map((number) => idOf(3, number));
 const numberIds = [1, 2].map((number) => idOf(4, number));
 const siteIds = ['s', 'another'];
-const sorts = ['activity', 'newest', 'oldest', 'longest_waiting'] as const;
+const sorts = ['activity', 'oldest_activity', 'newest', 'oldest', 'longest_waiting'] as const;
 
 function anAgent(id: string, fields: Partial<AgentRecord> = {}): AgentRecord {
   return {
@@ -156,8 +161,8 @@ function aConversation(random: Random, number: number): ConversationRecord {
     solvedAt,
     closedAt: null,
     lastLineAt: null,
-    lastCustomerMessageAt: null,
-    agentsReadUpTo: null,
+    lastCustomerMessageAt: number % 3 === 0 ? null : timeOf((number * 7) % 40),
+    agentsReadUpTo: number % 2 === 0 ? null : timeOf((number * 5) % 40),
     customerReadUpTo: null,
     mailPreview: null,
     unreachable: false,
@@ -235,6 +240,10 @@ const newestFirst =
   (placeOf: (one: ConversationRecord) => string) =>
   (a: ConversationRecord, b: ConversationRecord): number =>
     `${placeOf(a)}|${a.id}` < `${placeOf(b)}|${b.id}` ? 1 : -1;
+
+function never(): never {
+  throw new Error('unknown');
+}
 
 /** All pages of a list, one after another. */
 function allPages(
@@ -399,6 +408,47 @@ t.test(
         const isDescending = sort === 'newest' || sort === 'activity';
         t.same(queue, isDescending ? descending : descending.toReversed(), `queue, ${sort}, ${about}`);
         t.equal(countQueue(db, { reach, filter }), queue.length, `counted, ${about}`);
+        t.equal(countQueueWithin(db, { reach, filter }, { left: 1000 }), queue.length, `within, ${about}`);
+        t.ok([queue.length, undefined].includes(countQueueWithin(db, { reach, filter }, { left: 1 })), `cut, ${about}`);
+        const mine: QueueFilter = { ...filter, assigneeId: reach.agentId };
+        const isOwn = (one: ConversationRecord): boolean =>
+          one.assignedAgentId === reach.agentId || one.handshake?.toAgentId === reach.agentId;
+        const unassignedToo = { ...filter, assigneeId: undefined };
+        const ownOrOffered = expected(['open', 'pending'], unassignedToo, queuePlace).filter((id) =>
+          isOwn(byId.get(id) ?? never()),
+        );
+        t.same(
+          idsOf(
+            queuePage(db, { reach, filter: { ...mine, isOfferedToo: true }, sort, cursor: undefined, limit: 1000 }),
+          ),
+          isDescending ? ownOrOffered : ownOrOffered.toReversed(),
+          `own or offered, ${sort}, ${about}`,
+        );
+        t.equal(countQueue(db, { reach, filter: { ...mine, isOfferedToo: true } }), ownOrOffered.length, about);
+        const open = conversations.filter(
+          (one) => ['open', 'pending'].includes(one.status) && isWithin(reach, one),
+        );
+        t.equal(
+          countOwnUnread(db, reach),
+          open.filter(
+            (one) =>
+              isOwn(one) && one.assignedAgentId !== null && (one.lastCustomerMessageAt ?? '') > (one.agentsReadUpTo ?? ''),
+          ).length,
+          `own with something unread, ${about}`,
+        );
+        for (const channel of ['chat', 'ticket', 'call'] as const)
+          t.equal(
+            countForAnyone(db, { reach, channel }),
+            open.filter(
+              (one) =>
+                one.channel === channel &&
+                one.status === 'open' &&
+                one.assignedAgentId === null &&
+                one.assistant !== 'answering' &&
+                (channel === 'call' || one.waitingSince !== null),
+            ).length,
+            `${channel}s that wait for anyone, ${about}`,
+          );
         const offered = { ...filter, assigneeId: undefined, isOffered: true };
         t.equal(
           countQueue(db, { reach, filter: offered }),

@@ -1,0 +1,20 @@
+// The names of the customers of conversations, as lists show them.
+
+import type { Database } from '../database.ts';
+import { toJson } from '../json.ts';
+
+/**
+ * By conversation: the visitor's name, else its contact's, else an address or a number. Without any of them, such as a
+ * withheld number, it is missing.
+ */
+export function customerNames(db: Database, conversationIds: readonly string[]): Map<string, string> {
+  const rows = db.all<{ id: string; name: string }>(
+    `SELECT conversation.id, coalesce(nullif(trim(visitor.name), ''), nullif(trim(contact.name), ''),
+         nullif(visitor.email, ''), nullif(contact.email, ''), visitor.phoneE164, nullif(contact.phone, '')) AS name
+     FROM conversation LEFT JOIN visitor ON visitor.id = conversation.visitorId
+       LEFT JOIN contact ON contact.id = coalesce(conversation.contactId, visitor.contactId)
+     WHERE conversation.id IN (SELECT value FROM json_each(?)) AND name IS NOT NULL`,
+    [toJson(conversationIds)],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

@@ -1,0 +1,109 @@
+// The parts of the queue that an agent may see, each of them a range of one index, so that rows it may not see are never
+// read, however many there are. Lists merge their pages, counts add up.
+
+import { nameKey } from '../folding.ts';
+import { type Channel, type Reach, reachValues, withinReach } from './conversations.ts';
+
+export interface QueueFilter {
+  readonly channel?: Channel | undefined;
+  readonly departmentId?: string | undefined;
+  /** An agent, or `none` for unassigned. */
+  readonly assigneeId?: string | undefined;
+  /** Only conversations offered to the agent. */
+  readonly isOffered?: boolean | undefined;
+  /** With an `assigneeId`: also those offered to the agent who asks. */
+  readonly isOfferedToo?: boolean | undefined;
+  readonly siteId?: string | undefined;
+  /** Case is ignored. */
+  readonly tag?: string | undefined;
+}
+
+export interface QueueReader {
+  readonly reach: Reach;
+  readonly filter: QueueFilter;
+}
+
+/** The parts of a reader have no conversation in common. */
+export interface Run {
+  readonly of: 'channel' | 'department' | 'assignee' | 'offered';
+  readonly where: string;
+  readonly values: Readonly<Record<string, string | number | null>>;
+}
+
+const inDepartment = '(@departmentId IS NULL OR departmentId = @departmentId)';
+const inChannels = 'channel IN (SELECT value FROM json_each(@channels))';
+const ofOwn = `${inChannels} AND ${inDepartment}`;
+/** Not in a department that the agent sees anyway. */
+const beyond = 'departmentId IS NOT NULL AND departmentId NOT IN (SELECT value FROM json_each(@beyond))';
+/** As its index expresses it. */
+const isOffered = `handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId`;
+
+export function runsOf({ reach, filter }: QueueReader): Run[] {
+  const { agentId } = reach;
+  const channels = reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel);
+  const narrowed = {
+    siteId: filter.siteId ?? null,
+    tagKey: filter.tag === undefined ? null : nameKey(filter.tag),
+  };
+  const own = {
+    ...narrowed,
+    channels: JSON.stringify(channels),
+    agentId,
+    departmentId: filter.departmentId ?? null,
+    beyond: JSON.stringify(reach.departmentIds ?? []),
+  };
+  const offered: Run = { of: 'offered', where: `${isOffered} AND ${ofOwn}`, values: own };
+  if (filter.isOffered === true) return [offered];
+  const { assigneeId } = filter;
+  if (assigneeId !== undefined && assigneeId !== 'none') {
+    const assigned = channels.map(
+      (channel): Run => ({
+        of: 'assignee',
+        where: `assignedAgentId = @assigneeId AND channel = @channel AND ${inDepartment} AND ${withinReach}`,
+        values: { ...own, ...reachValues({ ...reach, channels }), assigneeId, channel },
+      }),
+    );
+    if (filter.isOfferedToo !== true) return assigned;
+    const others = `${offered.where} AND assignedAgentId IS NOT @assigneeId`;
+    return [...assigned, { ...offered, where: others, values: { ...own, assigneeId } }];
+  }
+  const ofChannel = (channel: Channel): Run => ({
+    of: 'channel',
+    where: 'channel = @channel',
+    values: { ...narrowed, channel },
+  });
+  const ofDepartment = (channel: Channel, departmentId: string | null): Run => ({
+    of: 'department',
+    where: 'channel = @channel AND departmentId IS @departmentId',
+    values: { ...narrowed, channel, departmentId },
+  });
+  if (reach.departmentIds === null)
+    return channels.map((channel) =>
+      filter.departmentId === undefined ? ofChannel(channel) : ofDepartment(channel, filter.departmentId),
+    );
+  const departmentIds = [null, ...reach.departmentIds].filter(
+    (id) => filter.departmentId === undefined || id === filter.departmentId,
+  );
+  const ownBeyond = channels.map(
+    (channel): Run => ({
+      of: 'assignee',
+      where: `assignedAgentId = @agentId AND channel = @channel AND ${inDepartment} AND ${beyond}`,
+      values: { ...own, channel },
+    }),
+  );
+  return [
+    ...channels.flatMap((channel) => departmentIds.map((departmentId) => ofDepartment(channel, departmentId))),
+    ...(assigneeId === 'none' ? [] : ownBeyond),
+    { ...offered, where: `${offered.where} AND ${beyond} AND assignedAgentId IS NOT @agentId` },
+  ];
+}
+
+/** Open or pending, and what the indexes of runs need to be used. */
+export function openOnes({ assigneeId, tag }: QueueFilter): string {
+  const unassigned = assigneeId === 'none' ? ' AND assignedAgentId IS NULL' : '';
+  return `status IN ('open', 'pending')${unassigned}${tag === undefined ? '' : ` AND tags <> '[]'`}`;
+}
+
+/** By site and tag. It needs no row: the indexes cover it. */
+export const narrowedTo = `(@siteId IS NULL OR siteId = @siteId)
+       AND (@tagKey IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE nameKey(value) = @tagKey))`;
