@@ -24,6 +24,7 @@ import { openPalette, openShortcuts, Palette } from './search/palette.tsx';
 import { mayWriteFirst, me, setStatus, signOut } from './session.ts';
 import { sectionCommands } from './settings/sections.ts';
 import { chooseTheme, theme } from './theme.ts';
+import { cappedCountOf } from './times.ts';
 import { callCount, waitingCount } from './title.ts';
 
 interface Place {
@@ -192,7 +193,7 @@ function Rail(): JSX.Element {
 function Waiting({ count, what }: { readonly count: number; readonly what: string }): JSX.Element | null {
   if (count === 0) return null;
   return (
-    <span class="count" aria-label={`${count} ${what}`}>
+    <span class="count" aria-label={`${cappedCountOf(count)} ${what}`}>
       {count > 99 ? '99+' : count}
     </span>
   );

@@ -5,6 +5,7 @@ import { startLiveCalls } from './calls/live-calls.ts';
 import { startNumbers } from './calls/numbers.ts';
 import { listenForKeys } from './commands.ts';
 import { startConversations } from './inbox/conversations.ts';
+import { startCounts } from './inbox/counts.ts';
 import { startCustomers } from './inbox/customers.ts';
 import { startLists } from './inbox/lists.ts';
 import { startOffers } from './inbox/panel/standing-offers.ts';
@@ -38,6 +39,7 @@ export function startPages(): Stop {
     startConversations,
     startViews,
     startLists,
+    startCounts,
     startCustomers,
     startOffers,
     startLiveCalls,

@@ -113,6 +113,11 @@ export function amountOf(cents: number, currency = 'USD'): string {
   return format.format(cents / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 }
 
+/** "999+" for a thousand and more. */
+export function cappedCountOf(value: number): string {
+  return value < 1000 ? countOf(value) : `${countOf(999)}+`;
+}
+
 export function countOf(value: number): string {
   return new Intl.NumberFormat().format(value);
 }

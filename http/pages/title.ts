@@ -31,7 +31,8 @@ export function startTitle(): Stop {
   const plain = icon?.href ?? '';
   return stopAll([
     effect(() => {
-      const text = count.value === 0 ? title.value : `(${count.value}) ${title.value}`;
+      const number = count.value > 999 ? '999+' : count.value;
+      const text = count.value === 0 ? title.value : `(${number}) ${title.value}`;
       const alert = alerts.value.at(-1);
       document.title = alert === undefined ? text : `${alert.text} · ${text}`;
     }),

@@ -33,7 +33,6 @@ import { OriginalMail } from '../schemas/mail-reading.ts';
 import { Answering } from '../schemas/mail-writing.ts';
 import {
   AgentMessageInput,
-  Channel,
   ConversationAnswer,
   CursorQuery,
   Email,
@@ -46,6 +45,7 @@ import {
   NextCursor,
   Note,
   nullable,
+  QueueCounts,
   QueueFilter,
   QueueSort,
   RepeatableNoteInput,
@@ -57,32 +57,6 @@ import { writtenText } from './written-text.ts';
 
 const ById = Type.Object({ conversationId: Id });
 const ConversationPage = Type.Object({ conversations: Type.Array(ListedConversation), nextCursor: NextCursor });
-const Count = Type.Integer({ minimum: 0, maximum: mostCounted, description: `Counted as far as ${mostCounted}.` });
-const QueueCounts = Type.Object({
-  mine: Type.Integer({ ...Count, description: "The agent's own, and those offered to it." }),
-  unassigned: Count,
-  all: Count,
-  unread: Type.Integer({ ...Count, description: 'Those of `mine` that have an agent and unread messages of the customer.' }),
-  waiting: Type.Integer({
-    ...Count,
-    description: 'Open chats and tickets that no agent has and whose customer waits for an answer.',
-  }),
-  waitingCalls: Type.Integer({ ...Count, description: 'Open calls that no agent has.' }),
-  channels: Type.Array(Type.Object({ channel: Channel, count: Count }), {
-    description: 'The channels that the agent works in.',
-  }),
-  departments: Type.Array(Type.Object({ departmentId: Id, count: Count }), {
-    description: 'The departments that the agent sees all of.',
-  }),
-  views: Type.Array(
-    Type.Object({
-      viewId: Id,
-      count: nullable(
-        Type.Integer({ ...Count, description: 'Null if its site or tag would take too long to count.' }),
-      ),
-    }),
-  ),
-});
 /** Checked wherever a version is sent (decisions "Conversations"). */
 const versioned = { expectedVersion: Type.Optional(ExpectedVersion) };
 const HandshakeInput = Type.Object({ ...versioned, reason: Type.Optional(Type.String({ maxLength: 1000 })) });
@@ -133,7 +107,8 @@ export const conversationRoutes = [
       ),
       withOffered: Type.Optional(
         Type.Boolean({
-          description: '`true`, with an `assigneeId` other than `none`: also conversations with a pending offer to the caller.',
+          description:
+            '`true`, with an `assigneeId` other than `none`: also conversations with a pending offer to the caller.',
         }),
       ),
       total: Type.Optional(Type.Boolean({ description: '`true`: the reply says how many there are on all pages.' })),

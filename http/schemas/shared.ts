@@ -3,6 +3,7 @@
 import Type, { type TNull, type TOptional, type TSchema, type TUnion } from 'typebox';
 import { linePattern, textPattern, visiblePattern } from '../../engine/lines.ts';
 import { CallEventView, CallView } from '../../store/calls/records.ts';
+import { mostCounted } from '../../store/conversations/queue-counts.ts';
 import {
   Channel,
   ConversationStatus,
@@ -131,14 +132,17 @@ export const ViewSort = Type.Enum(['newest', 'oldest', 'longest_waiting'], {
     'conversations that do not wait for an answer follow, oldest first.',
 });
 /** Of the list of open and pending conversations. */
-export const QueueSort = Type.Enum(['newest', 'oldest', 'longest_waiting', 'activity', 'oldest_activity', 'created', 'waiting'], {
-  default: 'newest',
-  description:
-    '`newest` and `oldest` go by `createdAt`. `longest_waiting` goes by `waitingSince`, oldest first; ' +
-    'conversations that do not wait for an answer follow, oldest first. `activity` goes by `lastMessageAt`, newest first, ' +
-    '`oldest_activity` oldest first. ' +
-    '`created` is `newest`, and `waiting` is `longest_waiting`.',
-});
+export const QueueSort = Type.Enum(
+  ['newest', 'oldest', 'longest_waiting', 'activity', 'oldest_activity', 'created', 'waiting'],
+  {
+    default: 'newest',
+    description:
+      '`newest` and `oldest` go by `createdAt`. `longest_waiting` goes by `waitingSince`, oldest first; ' +
+      'conversations that do not wait for an answer follow, oldest first. `activity` goes by `lastMessageAt`, newest first, ' +
+      '`oldest_activity` oldest first. ' +
+      '`created` is `newest`, and `waiting` is `longest_waiting`.',
+  },
+);
 export const QueueFilter = Type.Object({
   channel: Type.Optional(Channel),
   departmentId: Type.Optional(Id),
@@ -147,6 +151,35 @@ export const QueueFilter = Type.Object({
   ),
   siteId: Type.Optional(Id),
   tag: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: 'Case is ignored.' })),
+});
+
+const Count = Type.Integer({ minimum: 0, maximum: mostCounted, description: `Counted as far as ${mostCounted}.` });
+/** Of the lists of open and pending conversations. */
+export const QueueCounts = Type.Object({
+  mine: Type.Integer({ ...Count, description: "The agent's own, and those offered to it." }),
+  unassigned: Count,
+  all: Count,
+  unread: Type.Integer({
+    ...Count,
+    description: 'Those of `mine` that have an agent and unread messages of the customer.',
+  }),
+  waiting: Type.Integer({
+    ...Count,
+    description: 'Open chats and tickets that no agent has and whose customer waits for an answer.',
+  }),
+  waitingCalls: Type.Integer({ ...Count, description: 'Open calls that no agent has.' }),
+  channels: Type.Array(Type.Object({ channel: Channel, count: Count }), {
+    description: 'The channels that the agent works in.',
+  }),
+  departments: Type.Array(Type.Object({ departmentId: Id, count: Count }), {
+    description: 'The departments that the agent sees all of.',
+  }),
+  views: Type.Array(
+    Type.Object({
+      viewId: Id,
+      count: nullable(Type.Integer({ ...Count, description: 'Null if its site or tag would take too long to count.' })),
+    }),
+  ),
 });
 
 export const Agent = Type.Object({

@@ -8,13 +8,13 @@ import { toJson } from '../json.ts';
  * withheld number, it is missing.
  */
 export function customerNames(db: Database, conversationIds: readonly string[]): Map<string, string> {
-  const rows = db.all<{ id: string; name: string }>(
+  const rows = db.all<{ id: string; customerName: string | null }>(
     `SELECT conversation.id, coalesce(nullif(trim(visitor.name), ''), nullif(trim(contact.name), ''),
-         nullif(visitor.email, ''), nullif(contact.email, ''), visitor.phoneE164, nullif(contact.phone, '')) AS name
+         nullif(visitor.email, ''), nullif(contact.email, ''), visitor.phoneE164, nullif(contact.phone, '')) AS customerName
      FROM conversation LEFT JOIN visitor ON visitor.id = conversation.visitorId
        LEFT JOIN contact ON contact.id = coalesce(conversation.contactId, visitor.contactId)
-     WHERE conversation.id IN (SELECT value FROM json_each(?)) AND name IS NOT NULL`,
+     WHERE conversation.id IN (SELECT value FROM json_each(?))`,
     [toJson(conversationIds)],
   );
-  return new Map(rows.map(({ id, name }) => [id, name]));
+  return new Map(rows.flatMap(({ id, customerName }) => (customerName === null ? [] : [[id, customerName] as const])));
 }

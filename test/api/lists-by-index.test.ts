@@ -15,12 +15,7 @@ import {
   openChatsByAgent,
   type Reach,
 } from '../../store/conversations/conversations.ts';
-import {
-  placeInQueue,
-  queuePage,
-  recentlyClosedPage,
-  spamPage,
-} from '../../store/conversations/lists.ts';
+import { placeInQueue, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
 import {
   countForAnyone,
   countOwnUnread,
@@ -425,14 +420,14 @@ t.test(
           `own or offered, ${sort}, ${about}`,
         );
         t.equal(countQueue(db, { reach, filter: { ...mine, isOfferedToo: true } }), ownOrOffered.length, about);
-        const open = conversations.filter(
-          (one) => ['open', 'pending'].includes(one.status) && isWithin(reach, one),
-        );
+        const open = conversations.filter((one) => ['open', 'pending'].includes(one.status) && isWithin(reach, one));
         t.equal(
           countOwnUnread(db, reach),
           open.filter(
             (one) =>
-              isOwn(one) && one.assignedAgentId !== null && (one.lastCustomerMessageAt ?? '') > (one.agentsReadUpTo ?? ''),
+              isOwn(one) &&
+              one.assignedAgentId !== null &&
+              (one.lastCustomerMessageAt ?? '') > (one.agentsReadUpTo ?? ''),
           ).length,
           `own with something unread, ${about}`,
         );

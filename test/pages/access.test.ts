@@ -1,14 +1,12 @@
 // The pages decide for themselves which conversations an agent may see and in which list, so that a change shows at
 // once. Here their rules and the engine's are run over the same agents and conversations.
 
-// First, since the pages' modules look for a browser as they are loaded.
-import './browser-parts.ts';
-
 import t from 'tap';
 import { conversationView } from '../../engine/conversations/conversation.ts';
 import { reaches, reachOf } from '../../engine/workspace/access.ts';
 import { remember, startConversations } from '../../http/pages/inbox/conversations.ts';
-import { isReachable, listOf, shownListOf, startLists } from '../../http/pages/inbox/lists.ts';
+import { isReachable } from '../../http/pages/inbox/list-definitions.ts';
+import { type List, listOf, shownListOf, startLists } from '../../http/pages/inbox/lists.ts';
 import type { Sort } from '../../http/pages/inbox/narrowing.ts';
 import { views } from '../../http/pages/inbox/views.ts';
 import { navigate } from '../../http/pages/location.ts';
@@ -17,10 +15,13 @@ import type { Agent, Conversation } from '../../http/pages/records.ts';
 import { me } from '../../http/pages/session.ts';
 import { startAll } from '../../http/pages/subscriptions.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { type QueueFilter, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
+import { queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
+import type { QueueFilter } from '../../store/conversations/queue-runs.ts';
 import { insertConversation } from '../../store/conversations/writes.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { openDatabase } from '../support/reported-rows.ts';
+// First, since the pages' modules look for a browser as they are loaded.
+import { hurry, onRequest, until } from './browser-parts.ts';
 
 const own = 'a1';
 const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + second * 1000).toISOString();
@@ -149,6 +150,17 @@ t.test('[decisions 4.5] the lists of the inbox hold what the lists of the API re
     ['d1', 'd2'].map((id) => [id, { id, name: id, memberIds: [], isDefault: false, createdAt: at(0) }]),
   );
   for (const conversation of conversations) remember(sentOf(conversation));
+  // The wait for a socket that does not come.
+  hurry(600);
+  // As if the service had said that there are no others.
+  onRequest(async () => Response.json({ conversations: [], nextCursor: null }));
+  t.teardown(() => onRequest(undefined));
+  const rowsOf = async (list: List | undefined): Promise<string[]> => {
+    if (list === undefined) return [];
+    void list.pager.next();
+    await until(() => list.pager.state.value === 'complete');
+    return list.rows.map(({ id }) => id);
+  };
   views.value = [
     {
       id: 'v1',
@@ -172,16 +184,16 @@ t.test('[decisions 4.5] the lists of the inbox hold what the lists of the API re
     const page = { reach: reachOf(agentOf(rights)), cursor: undefined, limit: 1000 };
     const ids = (records: readonly ConversationRecord[]): string[] => records.map(({ id }) => id);
     const queue = (filter: QueueFilter, sort?: Sort): string[] => ids(queuePage(db, { ...page, filter, sort }));
-    const shown = (address: string): string[] => {
+    const shown = (address: string): Promise<string[]> => {
       navigate(`/inbox/${address}`);
-      return (shownListOf(address.split('?')[0] ?? '')?.rows ?? []).map(({ id }) => id);
+      return rowsOf(shownListOf(address.split('?')[0] ?? ''));
     };
-    const rows = (key: string): string[] => (listOf(key)?.rows ?? []).map(({ id }) => id);
+    const rows = (key: string): Promise<string[]> => rowsOf(listOf(key));
     const who = JSON.stringify(rights);
-    t.strictSame(rows('all'), queue({}), `all open of ${who}`);
-    t.strictSame(rows('unassigned'), queue({ assigneeId: 'none' }), `unassigned of ${who}`);
+    t.strictSame(await rows('all'), queue({}), `all open of ${who}`);
+    t.strictSame(await rows('unassigned'), queue({ assigneeId: 'none' }), `unassigned of ${who}`);
     t.strictSame(
-      rows('mine').sort(),
+      (await rows('mine')).sort(),
       [...new Set([...queue({ assigneeId: own }), ...queue({ isOffered: true })])].sort(),
       `own of ${who}`,
     );
@@ -190,11 +202,11 @@ t.test('[decisions 4.5] the lists of the inbox hold what the lists of the API re
       ['tickets', 'ticket'],
       ['calls', 'call'],
     ] as const)
-      t.strictSame(rows(key), queue({ channel }), `${key} of ${who}`);
+      t.strictSame(await rows(key), queue({ channel }), `${key} of ${who}`);
     for (const departmentId of ['d1', 'd2'])
       if (listOf(`department-${departmentId}`) !== undefined)
-        t.strictSame(rows(`department-${departmentId}`), queue({ departmentId }), `${departmentId} of ${who}`);
-    t.strictSame(rows('view-v1'), queue({ assigneeId: own, tag: 'vip' }, 'oldest'), `a view of ${who}`);
+        t.strictSame(await rows(`department-${departmentId}`), queue({ departmentId }), `${departmentId} of ${who}`);
+    t.strictSame(await rows('view-v1'), queue({ assigneeId: own, tag: 'vip' }, 'oldest'), `a view of ${who}`);
     const narrowed: [string, QueueFilter, Sort][] = [
       ['all?sort=oldest', {}, 'oldest'],
       ['all?sort=longest_waiting', {}, 'longest_waiting'],
@@ -210,9 +222,9 @@ t.test('[decisions 4.5] the lists of the inbox hold what the lists of the API re
       ['all?channel=post&sort=name', {}, 'newest'],
     ];
     for (const [address, filter, sort] of narrowed)
-      t.strictSame(shown(address), queue(filter, sort), `${address} of ${who}`);
-    t.strictSame(rows('all'), queue({}), 'the whole list stays');
-    t.strictSame(rows('solved'), ids(recentlyClosedPage(db, page)), `solved of ${who}`);
-    t.strictSame(rows('spam'), ids(spamPage(db, page)), `spam of ${who}`);
+      t.strictSame(await shown(address), queue(filter, sort), `${address} of ${who}`);
+    t.strictSame(await rows('all'), queue({}), 'the whole list stays');
+    t.strictSame(await rows('solved'), ids(recentlyClosedPage(db, page)), `solved of ${who}`);
+    t.strictSame(await rows('spam'), ids(spamPage(db, page)), `spam of ${who}`);
   }
 });

@@ -4,6 +4,7 @@
 import t from 'tap';
 import { Heights } from '../../http/pages/design/heights.ts';
 import { Slots } from '../../http/pages/design/slots.ts';
+import { ListWindow } from '../../http/pages/inbox/list-window.ts';
 import { documentOf, markdownOf } from '../../http/pages/inbox/mail/editor-text.ts';
 import { isUnread, newestOf, withMessage, withRead } from '../../http/pages/inbox/merging.ts';
 import { piecesOf, splitQuoted } from '../../http/pages/inbox/quoting.ts';
@@ -327,6 +328,67 @@ t.test('property: rows stay in order through any changes', async (t) => {
     );
     t.equal(rows.indexOf('nobody'), -1);
   }
+});
+
+t.test('property: a window holds the whole list down to its end, whatever changes while its pages are read', (t) => {
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const random = randomFrom(seed);
+    const isOldestFirst = seed % 2 === 0;
+    const whole = new SortedRows({ isOldestFirst });
+    const window = new ListWindow({ isOldestFirst });
+    // What the page knows: the rows of its pages and those that events named.
+    const known = new Map<string, string | undefined>();
+    const placeOf = (): string => at(random.below(60));
+    for (let id = 0; id < 60; id += 1) whole.put(`c${id}`, random.chance(0.8) ? placeOf() : undefined);
+    let read: { rows: { id: string; at: string }[]; isLast: boolean } | undefined;
+    let end: { id: string; at: string } | undefined;
+    let isWhole = false;
+    const ask = (): void => {
+      const after =
+        end === undefined ? -1 : whole.rows.findIndex((row) => end !== undefined && whole.isBefore(end, row));
+      const from = end === undefined ? 0 : after < 0 ? whole.rows.length : after;
+      const rows = whole.rows.slice(from, from + 7);
+      read = { rows: [...rows], isLast: from + 7 >= whole.rows.length };
+    };
+    const answer = ({ rows, isLast }: NonNullable<typeof read>): void => {
+      // What an event said since is newer.
+      for (const { id, at: place } of rows) if (!known.has(id)) known.set(id, place);
+      end = rows.at(-1) ?? end;
+      isWhole = isLast;
+      window.endAt(isLast ? undefined : end);
+      for (const [id, place] of known) window.put(id, place);
+      read = undefined;
+    };
+    for (let step = 0; step < 120; step += 1) {
+      if (random.chance(0.25)) {
+        if (read !== undefined) answer(read);
+        else if (!isWhole) ask();
+      } else {
+        const id = `c${random.below(70)}`;
+        const place = random.chance(0.2) ? undefined : random.chance(0.5) ? at(60 + step) : placeOf();
+        whole.put(id, place);
+        known.set(id, place);
+        window.put(id, place);
+      }
+      const expected = whole.rows.filter((row) => window.covers(row));
+      if (JSON.stringify(window.rows) !== JSON.stringify(expected)) {
+        t.strictSame(window.rows, expected, `seed ${seed}, step ${step}`);
+        return t.end();
+      }
+    }
+    while (!isWhole) {
+      if (read === undefined) ask();
+      if (read !== undefined) answer(read);
+    }
+    t.strictSame(window.rows, whole.rows, `seed ${seed}: read to the end`);
+    const last = whole.rows[3];
+    if (last === undefined) continue;
+    window.endAt(last);
+    t.strictSame(window.rows, whole.rows.slice(0, 4), 'a nearer end drops what is below');
+    window.clear();
+    t.notOk(window.put('c1', at(0)) || window.rows.length > 0, 'nothing is held before a page is read');
+  }
+  return t.end();
 });
 
 t.test(

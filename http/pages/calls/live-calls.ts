@@ -5,7 +5,8 @@ import { computed, effect, signal } from '@preact/signals';
 import { call } from '../api.ts';
 import { ApiError } from '../api-error.ts';
 import { onceLive, socketOrTimeout } from '../await-socket.ts';
-import { callsWithoutAgent, isReachable } from '../inbox/lists.ts';
+import { waitingCalls } from '../inbox/counts.ts';
+import { isReachable } from '../inbox/list-definitions.ts';
 import { connection, onEvent, onResync } from '../live.ts';
 import type { Call, Conversation, LiveEvent } from '../records.ts';
 import { me } from '../session.ts';
@@ -150,9 +151,10 @@ export function startLiveCalls(): Stop {
     }),
     // Those that no longer ring were missed, or left a voicemail.
     effect(() => {
-      callCount.value = worksWithCalls.value
-        ? callsWithoutAgent.value.filter((id) => !liveCalls.value.has(id)).length
-        : 0;
+      const live = [...liveCalls.value.values()].filter(
+        (one) => one.status === 'open' && one.assignedAgentId === null,
+      ).length;
+      callCount.value = worksWithCalls.value ? Math.max(0, waitingCalls.value - live) : 0;
     }),
   ]);
 }

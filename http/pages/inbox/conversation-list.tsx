@@ -10,8 +10,9 @@ import { rowOf, VirtualList, type VirtualListHandle } from '../design/virtual-li
 import { navigate } from '../location.ts';
 import { ConversationRow } from './conversation-row.tsx';
 import { peekConversation } from './conversations.ts';
+import { countOfList } from './counts.ts';
 import { expectCustomers } from './customers.ts';
-import { addressIn, type List, listOf, pagers, readOn, readRest } from './lists.ts';
+import { addressIn, type List, listOf } from './lists.ts';
 import { endSelecting, isSelected, isSelecting, select, selectTo, toggle } from './selection.ts';
 
 export const rowHeight = 84;
@@ -23,17 +24,16 @@ export function ConversationList({
   readonly list: List;
   readonly conversationId: string | undefined;
 }): JSX.Element {
-  const { key, label, source, sort } = list.definition;
-  const pager = pagers[source];
+  const { key, label } = list.definition;
+  const { pager } = list;
   const rows = list.rows;
   const handle = useRef<VirtualListHandle>(null);
-  const isUntouched = source !== 'queue' && pager.state.value === 'waiting';
+  const state = pager.state.value;
+  // A page may have no row that fits, or all of its rows may have left the list.
+  const isToRead = state === 'waiting' || (state === 'more' && rows.length === 0);
   useEffect(() => {
-    if (isUntouched) void pager.next();
-  }, [pager, isUntouched]);
-  // Beyond the conversations that are read in the background, an empty list, a filter or another order needs the rest.
-  const needsAll = source === 'queue' && (rows.length === 0 || list !== listOf(key) || sort !== undefined);
-  useEffect(() => (needsAll ? readRest() : undefined), [needsAll]);
+    if (isToRead) void pager.next();
+  }, [pager, isToRead]);
 
   /** Where the open one is, or was before it left the list: the next one is there now. */
   const leftAt = useRef(-1);
@@ -81,8 +81,8 @@ export function ConversationList({
   );
 
   if (rows.length === 0) {
-    if (pager.state.value === 'failed') return <Failure error={pager.failure} retry={() => readOn(source)} />;
-    if (pager.state.value !== 'complete') return <Loading lines={8} label="Loading conversations" />;
+    if (state === 'failed') return <Failure error={pager.failure} retry={() => void pager.next()} />;
+    if (state !== 'complete') return <Loading lines={8} label="Loading conversations" />;
     return <Nothing list={list} />;
   }
   return (
@@ -100,13 +100,17 @@ export function ConversationList({
         render={(id) => (
           <ConversationRow conversationId={id} href={addressIn(key, id)} isCurrent={id === conversationId} />
         )}
-        onEnd={() => readOn(source)}
-        onComing={({ first, end }) => expectCustomers(rows.slice(first, end).map(({ id }) => peekConversation(id)))}
+        onEnd={() => void pager.next()}
+        onComing={({ first, end }) => {
+          expectCustomers(rows.slice(first, end).map(({ id }) => peekConversation(id)));
+          // Scrolling: the next page comes before its first row does.
+          if (end >= rows.length && pager.state.peek() === 'more') void pager.next();
+        }}
         handle={handle}
         currentKey={conversationId}
       >
-        {pager.state.value === 'reading' && source !== 'queue' && <Loading lines={2} label="Loading more" />}
-        {pager.state.value === 'failed' && <Failure error={pager.failure} retry={() => readOn(source)} />}
+        {state === 'reading' && <Loading lines={2} label="Loading more" />}
+        {state === 'failed' && <Failure error={pager.failure} retry={() => void pager.next()} />}
       </VirtualList>
     </div>
   );
@@ -154,7 +158,8 @@ const nothing: Readonly<Record<string, { readonly title: string; readonly text: 
 
 function Nothing({ list }: { readonly list: List }): JSX.Element {
   const { key, label } = list.definition;
-  const hasAny = (listOf('all')?.rows.length ?? 0) > 0;
+  const hasAny = (countOfList('all') ?? 0) > 0;
+  const hasUnassigned = (countOfList('unassigned') ?? 0) > 0;
   if (list !== listOf(key))
     return (
       <Empty icon="filter" title="Nothing matches">
@@ -173,10 +178,8 @@ function Nothing({ list }: { readonly list: List }): JSX.Element {
         key !== 'spam' &&
         (hasAny ? (
           key !== 'all' && (
-            <ButtonLink
-              href={key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0 ? '/inbox/unassigned' : '/inbox/all'}
-            >
-              {key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0 ? 'See unassigned' : 'See all open'}
+            <ButtonLink href={key === 'mine' && hasUnassigned ? '/inbox/unassigned' : '/inbox/all'}>
+              {key === 'mine' && hasUnassigned ? 'See unassigned' : 'See all open'}
             </ButtonLink>
           )
         ) : (

@@ -22,10 +22,17 @@ export class StaleError extends Error {
   }
 }
 
-type Listener = (change: {
+/**
+ * Of what is known here. `news` says that an event caused it: the conversation began, or changed. Without it the record
+ * was only read, by this agent's own doing, or dropped.
+ */
+export interface Change {
   readonly before: Conversation | undefined;
   readonly after: Conversation | undefined;
-}) => void;
+  readonly news: News | undefined;
+}
+type News = 'began' | 'changed';
+type Listener = (change: Change) => void;
 
 const kept = new Map<string, Signal<Conversation | undefined>>();
 /** Those whose signals are followed. */
@@ -56,18 +63,28 @@ export function onConversation(notify: Listener): Stop {
   return () => void listeners.delete(notify);
 }
 
-/** Keeps a record; an older one changes nothing. `isFromEvent`: it comes with an event. */
-export function remember(record: Conversation, by: { readonly isFromEvent?: boolean } = {}): Conversation {
+export function knownCount(): number {
+  return kept.size;
+}
+
+interface Origin {
+  /** It comes with an event. */
+  readonly isFromEvent?: boolean;
+  readonly news?: News | undefined;
+}
+
+/** Keeps a record; an older one changes nothing. */
+export function remember(record: Conversation, { isFromEvent = false, news }: Origin = {}): Conversation {
   const before = signalOf(record.id).peek();
-  const after = before === undefined ? record : newestOf(before, record, by);
-  if (before === undefined || !isSame(before, after)) put(after.id, before, after);
+  const after = before === undefined ? record : newestOf(before, record, { isFromEvent });
+  if (before === undefined || !isSame(before, after)) put(after.id, { before, after, news });
   return after;
 }
 
 /** The agent can no longer see it, or it is gone. */
 export function forget(conversationId: string): void {
   const before = kept.get(conversationId)?.peek();
-  if (before !== undefined) put(conversationId, before, undefined);
+  if (before !== undefined) put(conversationId, { before, after: undefined, news: undefined });
 }
 
 /** Forgets those that are not followed, not being changed and not wanted. They can be read again. */
@@ -86,12 +103,40 @@ export function forgetUnfollowed(isWanted: (conversation: Conversation) => boole
 }
 
 export async function loadConversation(conversationId: string, abort?: AbortSignal): Promise<Conversation> {
+  return remember(await readConversation(conversationId, abort));
+}
+
+async function readConversation(conversationId: string, abort?: AbortSignal): Promise<Conversation> {
   const { conversation } = await call<{ conversation: Conversation }>(
     'GET',
     `/conversations/${encodeURIComponent(conversationId)}`,
     abort === undefined ? {} : { signal: abort },
   );
-  return remember(conversation);
+  return conversation;
+}
+
+/** At most 4 unknown conversations are read at once, and 200 wait: beyond that a list shows them when it reads them. */
+const maxReading = 4;
+const maxUnread = 200;
+const unread = new Set<string>();
+const reading = new Set<string>();
+
+/** A message came in a conversation that is not known here: it is below what the lists hold, or was over. */
+async function readSpokenIn(conversationId: string): Promise<void> {
+  if (unread.size < maxUnread && !reading.has(conversationId)) unread.add(conversationId);
+  while (reading.size < maxReading) {
+    const [next] = unread;
+    if (next === undefined) return;
+    unread.delete(next);
+    reading.add(next);
+    try {
+      remember(await readConversation(next), { news: 'changed' });
+    } catch {
+      // It is out of reach, or the list is read again when the connection is back.
+    } finally {
+      reading.delete(next);
+    }
+  }
 }
 
 const actedOn = new Map<string, number>();
@@ -147,9 +192,9 @@ function signalOf(conversationId: string): Signal<Conversation | undefined> {
   return found;
 }
 
-function put(conversationId: string, before: Conversation | undefined, after: Conversation | undefined): void {
-  signalOf(conversationId).value = after;
-  for (const notify of listeners) notify({ before, after });
+function put(conversationId: string, change: Change): void {
+  signalOf(conversationId).value = change.after;
+  for (const notify of listeners) notify(change);
 }
 
 function isSame(one: Conversation, other: Conversation): boolean {
@@ -160,6 +205,7 @@ export function startConversations(): Stop {
   return stopAll([
     // Another agent on the same browser sees other conversations.
     token.subscribe(() => {
+      unread.clear();
       for (const conversationId of [...kept.keys()]) forget(conversationId);
     }),
     onEvent('*', follow),
@@ -168,23 +214,24 @@ export function startConversations(): Stop {
 
 /** The data of each event, by the AsyncAPI document. */
 function follow({ type, conversationId, data }: LiveEvent): void {
-  if ('conversation' in data) remember((data as { conversation: Conversation }).conversation, { isFromEvent: true });
+  if ('conversation' in data)
+    remember((data as { conversation: Conversation }).conversation, {
+      isFromEvent: true,
+      news: type === 'conversation.created' ? 'began' : 'changed',
+    });
   const known = conversationId == null ? undefined : kept.get(conversationId)?.peek();
   if (type === 'message.created') {
     const { message } = data as { message: Message };
-    if (known !== undefined) remember(withMessage(known, message));
-    // A conversation that is not known here: it was reopened, or is on a page of the list that was not read yet.
-    else if (message.senderType !== 'system') loadConversation(message.conversationId).catch(() => undefined);
+    if (known !== undefined) remember(withMessage(known, message), { news: 'changed' });
+    else if (message.senderType !== 'system') void readSpokenIn(message.conversationId);
   } else if (type === 'message.moved' && known !== undefined) void readMoved(known.id).catch(() => undefined);
-  else if (type === 'message.read' && known !== undefined) remember(withRead(known, (data as { read: Read }).read));
+  else if (type === 'message.read' && known !== undefined)
+    remember(withRead(known, (data as { read: Read }).read), { news: 'changed' });
 }
 
 /** Its last message may be an earlier one now, so the answer is taken as it is: what was known is not merged in. */
 async function readMoved(conversationId: string): Promise<void> {
-  const { conversation } = await call<{ conversation: Conversation }>(
-    'GET',
-    `/conversations/${encodeURIComponent(conversationId)}`,
-  );
-  const known = kept.get(conversationId)?.peek();
-  if (known !== undefined) put(conversationId, known, conversation);
+  const after = await readConversation(conversationId);
+  const before = kept.get(conversationId)?.peek();
+  if (before !== undefined) put(conversationId, { before, after, news: 'changed' });
 }

@@ -5,7 +5,7 @@ import { call, token } from '../api.ts';
 import { nameOfCustomer } from '../customer-name.ts';
 import { onEvent, onResync } from '../live.ts';
 import { notify } from '../notices.ts';
-import type { Conversation, Visitor } from '../records.ts';
+import type { Conversation, ListedConversation, Visitor } from '../records.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';
 
 /** The most ids that one request may name. */
@@ -19,6 +19,8 @@ const patienceMs = 1500;
 const maxKept = 5000;
 
 const kept = new Map<string, Signal<Visitor | undefined>>();
+/** By the rows of lists, so that a row has its name before its visitor is read. */
+const listed = new Map<string, string>();
 const followed = new Set<string>();
 /** Shown, and not loaded yet. */
 const wanted = new Set<string>();
@@ -66,10 +68,26 @@ export function rememberVisitor(visitor: Visitor): void {
   else known.value = visitor;
 }
 
-/** The customer's name, else its address or number, else a part of its id. */
+/** Keeps the names that come with the rows of a list. */
+export function rememberNames(rows: Iterable<Pick<ListedConversation, 'visitorId' | 'customerName'>>): void {
+  for (const { visitorId, customerName: name } of rows) {
+    if (visitorId === null || name === null) continue;
+    listed.delete(visitorId);
+    listed.set(visitorId, name);
+  }
+  for (const visitorId of listed.keys()) {
+    if (listed.size <= maxKept) break;
+    listed.delete(visitorId);
+  }
+}
+
+/** The customer's name, else its contact's, else its address or number, else a part of its id. */
 export function customerName({ visitorId, channel }: Pick<Conversation, 'visitorId' | 'channel'>): string {
   if (visitorId === null && channel === 'call') return 'A withheld number';
   const visitor = visitorOf(visitorId);
+  const name = visitor?.name ?? '';
+  const known = name.trim() === '' && visitorId !== null ? listed.get(visitorId) : name;
+  if (known !== undefined && known !== '') return known;
   if (visitor === undefined) return 'Customer';
   return nameOfCustomer({ ...visitor, phone: visitor.phoneE164, visitorId: visitor.id });
 }
@@ -129,6 +147,7 @@ export function startCustomers(): Stop {
   return stopAll([
     token.subscribe(() => {
       kept.clear();
+      listed.clear();
       wanted.clear();
       expected.clear();
     }),

@@ -123,7 +123,8 @@ export function ListChips({ list }: { readonly list: List }): JSX.Element | null
         ))}
       </ul>
       <p class="for-readers" role="status">
-        {countOf(list.rows.length)} open
+        {countOf(list.rows.length)}
+        {list.pager.state.value === 'complete' ? '' : '+'} open
       </p>
     </div>
   );

@@ -3,8 +3,10 @@
 import type { JSX } from 'preact';
 import { Icon } from '../design/icon.tsx';
 import { Menu, type MenuItem } from '../design/menu.tsx';
-import { countOf } from '../times.ts';
-import { definitions, type List, type ListDefinition, listOf, pagers } from './lists.ts';
+import { cappedCountOf } from '../times.ts';
+import { countOfList } from './counts.ts';
+import { definitions, type ListDefinition } from './list-definitions.ts';
+import type { List } from './lists.ts';
 
 const groupNames = {
   yours: 'Open',
@@ -14,14 +16,10 @@ const groupNames = {
   over: 'Done',
 } as const;
 
-/**
- * Undefined while the count is unknown: open conversations are all loaded, finished ones only as far as the agent
- * scrolled.
- */
-function countIn({ key, source }: ListDefinition): string | undefined {
-  if (source !== 'queue' || pagers.queue.state.value !== 'complete') return undefined;
-  const count = listOf(key)?.rows.length ?? 0;
-  return count === 0 ? undefined : countOf(count);
+/** Undefined for none, and while it is unknown. Only open conversations are counted. */
+function countIn({ key }: ListDefinition): string | undefined {
+  const count = countOfList(key) ?? 0;
+  return count === 0 ? undefined : cappedCountOf(count);
 }
 
 export function ListNav({ current }: { readonly current: string }): JSX.Element {

@@ -1,217 +1,148 @@
-// The lists of the inbox, made of the conversations that are known: a rule says what is in a list, a time orders it. A
-// view is a list, too, and the address narrows and sorts the list that is shown. Open and pending conversations are read
-// in the background, by their last message, so that their lists are in order and the counts are right.
-// Solved and spam are read page by page while scrolling. The socket keeps all of them current.
+// The lists of the inbox, each a window on a list of the service: read page by page, the first page when it is shown and
+// the others while scrolling, then kept current by the socket. The address narrows and sorts the list that is shown.
 
 import { batch, computed, effect, type Signal, signal, untracked } from '@preact/signals';
 import { token } from '../api.ts';
 import { ApiError } from '../api-error.ts';
 import { onceLive, socketOrTimeout } from '../await-socket.ts';
-import type { IconName } from '../design/icon.tsx';
-import { Pager } from '../design/pager.ts';
+import { type Page, type PagePlace, Pager } from '../design/pager.ts';
 import { connection, onResync } from '../live.ts';
 import { match, query } from '../location.ts';
 import { readPage } from '../paging.ts';
-import { departments } from '../people.ts';
-import type { Agent, Conversation } from '../records.ts';
+import type { Agent, Conversation, ListedConversation } from '../records.ts';
 import { me } from '../session.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';
 import {
-  conversationOf,
   forget,
   forgetUnfollowed,
   knownConversations,
+  knownCount,
   loadConversation,
   onConversation,
   remember,
 } from './conversations.ts';
-import { isUnread, waitsForAnyone } from './merging.ts';
-import { type Filter, isIn, narrowingOf, placeIn, type Sort, searchOf } from './narrowing.ts';
-import { SortedRows } from './sorted-rows.ts';
-import { views } from './views.ts';
+import { rememberNames } from './customers.ts';
+import { definitions, isReachable, type ListDefinition, reach } from './list-definitions.ts';
+import { ListWindow } from './list-window.ts';
+import { askedFor, isIn, narrowingOf, placeIn, searchOf } from './narrowing.ts';
 
-export interface ListDefinition {
-  /** In the address. */
-  readonly key: string;
-  readonly label: string;
-  readonly icon: IconName;
-  readonly group: 'yours' | 'views' | 'channels' | 'departments' | 'over';
-  readonly source: Source;
-  /** What a view of the list would filter by. */
-  readonly filter?: Filter;
-  /** `newest` if it is left out. */
-  readonly sort?: Sort;
-  /** It is a view. */
-  readonly viewId?: string;
-  holds(conversation: Conversation, agent: Agent): boolean;
-}
-
-const sources = ['queue', 'solved', 'spam'] as const;
-type Source = (typeof sources)[number];
-
-const isOpen = ({ status }: Conversation): boolean => status === 'open' || status === 'pending';
-const isOver = ({ status }: Conversation): boolean => status === 'solved' || status === 'closed';
-const inChannel = (channel: Conversation['channel']): Pick<ListDefinition, 'filter' | 'holds'> => ({
-  filter: { channel },
-  holds: (one) => isOpen(one) && one.channel === channel,
-});
-
-const fixed: readonly ListDefinition[] = [
-  {
-    key: 'mine',
-    label: 'Yours',
-    icon: 'person',
-    group: 'yours',
-    source: 'queue',
-    filter: { assigneeId: 'me' },
-    holds: (one, agent) => isOpen(one) && (one.assignedAgentId === agent.id || one.handshake?.toAgentId === agent.id),
-  },
-  {
-    key: 'unassigned',
-    label: 'Unassigned',
-    icon: 'inbox',
-    group: 'yours',
-    source: 'queue',
-    filter: { assigneeId: 'none' },
-    holds: (one) => isOpen(one) && one.assignedAgentId === null,
-  },
-  { key: 'all', label: 'All open', icon: 'list', group: 'yours', source: 'queue', holds: isOpen },
-  { key: 'chats', label: 'Chats', icon: 'chat', group: 'channels', source: 'queue', ...inChannel('chat') },
-  { key: 'tickets', label: 'Tickets', icon: 'ticket', group: 'channels', source: 'queue', ...inChannel('ticket') },
-  { key: 'calls', label: 'Calls', icon: 'call', group: 'channels', source: 'queue', ...inChannel('call') },
-  { key: 'solved', label: 'Solved', icon: 'check', group: 'over', source: 'solved', holds: isOver },
-  {
-    key: 'spam',
-    label: 'Spam',
-    icon: 'block',
-    group: 'over',
-    source: 'spam',
-    holds: ({ status }) => status === 'spam',
-  },
-];
-
-const channelOf: Readonly<Record<string, Agent['channels'][number]>> = {
-  chats: 'chats',
-  tickets: 'tickets',
-  calls: 'calls',
-};
-
-/** The parts of the agent's record that decide what it may see. */
-const reach = computed(() =>
-  JSON.stringify([me.value?.agent.id, me.value?.agent.role, me.value?.agent.channels, me.value?.agent.groupIds]),
-);
-
-/** The lists in which this agent can have conversations. */
-export const definitions = computed<readonly ListDefinition[]>(() => {
-  void reach.value;
-  const agent = me.peek()?.agent;
-  const own = [...departments.value.values()]
-    .filter(({ id }) => agent?.role === 'admin' || agent?.groupIds.includes(id) === true)
-    .sort((a, b) => a.name.localeCompare(b.name));
-  const ofDepartments = own.map(
-    ({ id, name }): ListDefinition => ({
-      key: `department-${id}`,
-      label: name,
-      icon: 'people',
-      group: 'departments',
-      source: 'queue',
-      filter: { departmentId: id },
-      holds: (one) => isOpen(one) && one.departmentId === id,
-    }),
-  );
-  const shown = fixed.filter(({ key }) => {
-    const channel = channelOf[key];
-    return channel === undefined || agent?.role === 'admin' || agent?.channels.includes(channel) === true;
-  });
-  const ofViews = views.value.map(
-    ({ id, name, filter, sort }): ListDefinition => ({
-      key: `view-${id}`,
-      label: name,
-      icon: 'filter',
-      group: 'views',
-      source: 'queue',
-      filter,
-      sort,
-      viewId: id,
-      holds: (one, reader) => isOpen(one) && isIn(filter, one, reader),
-    }),
-  );
-  return [
-    ...shown.filter(({ group }) => group === 'yours'),
-    ...ofViews,
-    ...shown.filter(({ group }) => group === 'channels'),
-    ...ofDepartments,
-    ...shown.filter(({ group }) => group === 'over'),
-  ];
-});
-
-/** The server's rule for what an agent may see (`engine/workspace/access.ts`); a test runs both over the same cases. */
-export function isReachable(one: Conversation, agent: Agent): boolean {
-  if (agent.role === 'admin') return true;
-  if (!agent.channels.includes(`${one.channel}s`)) return false;
-  return (
-    one.departmentId === null ||
-    agent.groupIds.includes(one.departmentId) ||
-    one.assignedAgentId === agent.id ||
-    one.handshake?.toAgentId === agent.id
-  );
-}
+/** The first page: what is on the largest screens, and a little more. */
+const firstRows = 50;
+const nextRows = 100;
+/** What was shown is read again in one page, at most the service's largest. */
+const mostRows = 200;
+/** A list that is not shown keeps at most 200 rows; a longer one is read again when it is shown. */
+const maxHidden = 200;
+/** Conversations that are known beside those of the list that is shown. Beyond that they are read again when shown. */
+const maxKnown = 2000;
 
 export class List {
-  readonly definition: ListDefinition;
-  readonly #sorted: SortedRows;
+  definition: ListDefinition;
+  readonly pager: Pager<ListedConversation>;
+  readonly #window: ListWindow;
   readonly #changes: Signal<number>;
-  #isFollowed = false;
+  #isShown = false;
+  /** Held when it is read again, and not among what came since. */
+  #unconfirmed: readonly string[] = [];
 
   constructor(definition: ListDefinition) {
     this.definition = definition;
-    this.#sorted = new SortedRows({ isOldestFirst: (definition.sort ?? 'newest') !== 'newest' });
+    this.#window = new ListWindow({ isOldestFirst: (definition.sort ?? 'newest') !== 'newest' });
     this.#changes = signal(0, {
-      watched: () => void (this.#isFollowed = true),
+      watched: () => void (this.#isShown = true),
       unwatched: () => {
-        this.#isFollowed = false;
-        forgetOverSoon();
+        this.#isShown = false;
+        trimSoon();
       },
     });
+    this.pager = new Pager(
+      (cursor, abort) => this.#readPage(cursor, abort),
+      (rows, place) => this.#takePage(rows, place),
+    );
   }
 
-  /** It is not shown, and keeps more than it should. */
-  get isTooLong(): boolean {
-    return !this.#isFollowed && this.#sorted.rows.length > maxOver;
+  get isShown(): boolean {
+    return this.#isShown;
   }
 
-  /** Follows the list. The array is reused: do not keep it. */
+  /** Follows the list: its rows as far as it was read. The array is reused: do not keep it. */
   get rows(): readonly { readonly id: string }[] {
     void this.#changes.value;
-    return this.#sorted.rows;
+    return this.#window.rows;
+  }
+
+  /** The same, without following. */
+  get length(): number {
+    return this.#window.rows.length;
   }
 
   indexOf(conversationId: string): number {
-    return this.#sorted.indexOf(conversationId);
+    return this.#window.indexOf(conversationId);
   }
 
   /** The one below it, or above the last. */
   neighbourOf(conversationId: string): string | undefined {
     const index = this.indexOf(conversationId);
     if (index < 0) return undefined;
-    return (this.#sorted.rows[index + 1] ?? this.#sorted.rows[index - 1])?.id;
+    return (this.#window.rows[index + 1] ?? this.#window.rows[index - 1])?.id;
   }
 
   take(conversationId: string, conversation: Conversation | undefined, agent: Agent | undefined): void {
-    const isIn =
+    if (this.#window.isEmpty) return;
+    if (this.#put(conversationId, conversation, agent)) this.#changes.value += 1;
+  }
+
+  /** What is held stays until something newer is known. */
+  readAgain(): void {
+    this.#unconfirmed = this.#window.rows.map(({ id }) => id);
+    this.pager.reset();
+    void this.pager.next();
+  }
+
+  /** Holds nothing, until its first page is read. */
+  reset(): void {
+    this.pager.reset();
+    this.#unconfirmed = [];
+    this.#window.clear();
+    this.#changes.value += 1;
+  }
+
+  async #readPage(cursor: string | null, abort: AbortSignal): Promise<Page<ListedConversation>> {
+    if (cursor === null) await socketOrTimeout();
+    const { source, filter = {}, sort = 'newest', isWithOffered } = this.definition;
+    const limit = cursor === null ? Math.min(mostRows, Math.max(firstRows, this.length)) : nextRows;
+    if (source === 'queue') {
+      const asked = askedFor({ filter, sort, isWithOffered }, me.peek()?.agent.id ?? '');
+      if (asked === undefined) return { rows: [], nextCursor: null };
+      return readPage('/conversations/queue', 'conversations', { cursor, signal: abort, limit, query: asked });
+    }
+    const path = source === 'solved' ? '/conversations/recently-closed' : '/conversations/spam';
+    return readPage(path, 'conversations', { cursor, signal: abort, limit: Math.min(limit, firstRows) });
+  }
+
+  #takePage(rows: readonly ListedConversation[], { isFirst, isLast }: PagePlace): void {
+    rememberNames(rows);
+    for (const { customerName: _, ...row } of rows) remember(row);
+    const last = rows.at(-1);
+    // The service's own order: what moved since is known by events and stands elsewhere.
+    if (isLast) this.#window.endAt(undefined);
+    else if (last !== undefined) this.#window.endAt({ id: last.id, at: this.#placeOf(last) });
+    const agent = me.peek()?.agent;
+    for (const one of knownConversations()) this.#put(one.id, one, agent);
+    this.#changes.value += 1;
+    if (!isFirst) return;
+    const came = new Set(rows.map(({ id }) => id));
+    void confirm(this.#unconfirmed.filter((id) => !came.has(id) && this.indexOf(id) >= 0));
+    this.#unconfirmed = [];
+  }
+
+  #put(conversationId: string, conversation: Conversation | undefined, agent: Agent | undefined): boolean {
+    const isHeld =
       conversation !== undefined &&
       agent !== undefined &&
       this.definition.holds(conversation, agent) &&
       isReachable(conversation, agent);
-    if (this.#sorted.put(conversationId, isIn ? this.#placeOf(conversation) : undefined)) this.#changes.value += 1;
-  }
-
-  rebuild(agent: Agent | undefined): void {
-    this.#sorted.clear();
-    if (agent !== undefined)
-      for (const one of knownConversations())
-        if (this.definition.holds(one, agent) && isReachable(one, agent)) this.#sorted.put(one.id, this.#placeOf(one));
-    this.#changes.value += 1;
+    return this.#window.put(conversationId, isHeld ? this.#placeOf(conversation) : undefined);
   }
 
   #placeOf(one: Conversation): string {
@@ -220,9 +151,43 @@ export class List {
   }
 }
 
-const lists = computed<ReadonlyMap<string, List>>(
-  () => new Map(definitions.value.map((definition) => [definition.key, new List(definition)])),
-);
+/** They are no longer in the list, though no event said so: changed, or out of this agent's reach. */
+async function confirm(conversationIds: readonly string[]): Promise<void> {
+  for (const id of conversationIds)
+    await loadConversation(id).catch(
+      (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404) && forget(id),
+    );
+}
+
+/** A list stays the same while it is the same question, whatever its name. */
+class Kept {
+  #lists = new Map<string, List>();
+
+  clear(): void {
+    this.#lists.clear();
+  }
+
+  only(wanted: readonly ListDefinition[], asks: (definition: ListDefinition) => unknown): List[] {
+    const before = this.#lists;
+    this.#lists = new Map();
+    return wanted.map((definition) => {
+      const asked = JSON.stringify([reach.peek(), definition.key, definition.sort, asks(definition)]);
+      const list = before.get(asked) ?? new List(definition);
+      list.definition = definition;
+      this.#lists.set(asked, list);
+      return list;
+    });
+  }
+}
+
+const keptWhole = new Kept();
+const keptNarrowed = new Kept();
+
+const lists = computed<ReadonlyMap<string, List>>(() => {
+  void reach.value;
+  const all = keptWhole.only(definitions.value, ({ filter }) => filter);
+  return new Map(all.map((list) => [list.definition.key, list]));
+});
 
 /** Undefined if this agent has no such list. */
 export function listOf(key: string): List | undefined {
@@ -233,16 +198,24 @@ const shownKey = computed(() => match.value?.params['list']);
 /** How the address narrows and sorts the list that is shown; empty if it does not. */
 const narrowed = computed(() => searchOf(narrowingOf(query.value)));
 
-/** The list that is shown, if its address narrows or sorts it. Only open conversations are all known. */
+/** The list that is shown, if its address narrows or sorts it. */
 const narrowedList = computed(() => {
+  void reach.value;
   const whole = definitions.value.find(({ key }) => key === shownKey.value);
-  if (whole === undefined || whole.source !== 'queue' || narrowed.value === '') return undefined;
+  if (whole === undefined || whole.source !== 'queue' || narrowed.value === '') {
+    keptNarrowed.clear();
+    return undefined;
+  }
   const { filter, sort = whole.sort } = narrowingOf(new URLSearchParams(narrowed.value));
-  return new List({
+  const definition: ListDefinition = {
     ...whole,
     ...(sort === undefined ? {} : { sort }),
+    // Where both name the same, the page looks through the rows of the one.
+    filter: { ...filter, ...whole.filter },
     holds: (one, agent) => whole.holds(one, agent) && isIn(filter, one, agent),
-  });
+  };
+  const [list] = keptNarrowed.only([definition], () => [filter, whole.filter]);
+  return list;
 });
 
 /** The list as its address narrows and sorts it. */
@@ -257,160 +230,55 @@ export function addressIn(key: string, conversationId?: string): string {
   return `/inbox/${key}${conversationId === undefined ? '' : `/${conversationId}`}${search}`;
 }
 
-/** At most 500 solved or spam conversations are kept while their list is not shown. */
-const maxOver = 500;
-let isForgetting = false;
+function* allLists(): Generator<List> {
+  yield* lists.peek().values();
+  const list = narrowedList.peek();
+  if (list !== undefined) yield list;
+}
 
-/**
- * Forgets what is over, once all listeners know of the change: it would pile up for as long as the page is open. Its
- * list is read again when it is shown.
- */
-function forgetOverSoon(): void {
-  if (isForgetting) return;
-  isForgetting = true;
+let isTrimming = false;
+
+/** Drops what no list shows, once all listeners know of the change: it would pile up for as long as the page is open. */
+function trimSoon(): void {
+  if (isTrimming) return;
+  isTrimming = true;
   queueMicrotask(() => {
-    isForgetting = false;
-    const long = sources.filter((source) => source !== 'queue' && listOf(source)?.isTooLong === true);
-    if (long.length === 0) return;
-    for (const source of long) pagers[source].reset();
-    const agent = me.peek()?.agent;
-    const isWanted = (one: Conversation): boolean =>
-      agent !== undefined &&
-      isReachable(one, agent) &&
-      !long.some((source) => listOf(source)?.definition.holds(one, agent) === true);
-    batch(() => forgetUnfollowed(isWanted));
+    isTrimming = false;
+    batch(trim);
   });
 }
 
-function among(key: string, isMeant: (conversation: Conversation) => boolean): string[] {
-  return (lists.value.get(key)?.rows ?? []).flatMap(({ id }) => {
-    const conversation = conversationOf(id);
-    return conversation !== undefined && isMeant(conversation) ? [id] : [];
-  });
+function trim(): void {
+  let shown = 0;
+  for (const list of allLists())
+    if (list.isShown) shown += list.length;
+    else if (list.length > maxHidden) list.reset();
+  if (knownCount() <= maxKnown + shown) return;
+  for (const list of allLists()) if (!list.isShown) list.reset();
+  forgetHidden();
 }
 
-/** The agent's own conversations with something unread, and those that wait for anyone. */
-export const waiting = computed(
-  () =>
-    among('mine', (one) => one.assignedAgentId !== null && isUnread(one)).length +
-    among('unassigned', (one) => one.channel !== 'call' && waitsForAnyone(one)).length,
-);
-
-/** Calls that no one has, those that still ring included. */
-export const callsWithoutAgent = computed(() =>
-  among('unassigned', (one) => one.channel === 'call' && waitsForAnyone(one)),
-);
-
-const maxIdleWaitMs = 250;
-
-/** Resolves when the browser is idle, or after 250 ms. */
-function idle(): Promise<void> {
-  return new Promise((resolve) => {
-    if (typeof requestIdleCallback === 'undefined') setTimeout(resolve, 0);
-    else requestIdleCallback(() => resolve(), { timeout: maxIdleWaitMs });
-  });
-}
-
-/** This many pages of open conversations are read in the background; the rest while scrolling. */
-const maxPages = 50;
-
-export const pagers: Readonly<Record<Source, Pager<Conversation>>> = {
-  queue: pagerOf('/conversations/queue', 200, { sort: 'activity' }),
-  solved: pagerOf('/conversations/recently-closed', 50),
-  spam: pagerOf('/conversations/spam', 100),
-};
-
-function pagerOf(path: string, limit: number, given: Readonly<Record<string, string>> = {}): Pager<Conversation> {
-  return new Pager(
-    async (cursor, signal) => {
-      const page = await readPage<Conversation>(path, 'conversations', { cursor, signal, limit, query: given });
-      // Later pages must not hold up a reader who is scrolling.
-      if (cursor !== null) await idle();
-      return page;
-    },
-    (conversations) => {
-      for (const conversation of conversations) remember(conversation);
-    },
-  );
-}
-
-/** Open when the read of the queue began, and not among what was read since. */
-let unseen = new Set<string>();
-let queueRound = 0;
-
-/** Reads what is open. What is shown stays until something newer is known. */
-async function readQueue(): Promise<void> {
-  await socketOrTimeout();
-  onceLive(reread);
-  unseen = new Set([...knownConversations()].filter(isOpen).map(({ id }) => id));
-  await goOn();
-}
-
-/** Reads on from the next page, or from the one that failed. */
-async function goOn(): Promise<void> {
-  // The agent may have signed out meanwhile.
-  if (token.peek() === null) return;
-  const round = (queueRound += 1);
-  for (let page = 0; page < maxPages; page += 1) {
-    const read = await pagers.queue.next();
-    // Another round took over meanwhile.
-    if (round !== queueRound) return;
-    for (const { id } of read) unseen.delete(id);
-    if (pagers.queue.state.peek() !== 'more') break;
-  }
-  if (pagers.queue.state.peek() !== 'complete') return;
-  // No longer open: solved, spam, or out of this agent's reach.
-  for (const id of unseen)
-    await loadConversation(id).catch(
-      (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404) && forget(id),
-    );
-}
-
-/** Reads the next page of a list. If the read of what is open failed, reads the rest of it. */
-export function readOn(source: Source): void {
-  if (source === 'queue' && pagers.queue.state.peek() === 'failed') void goOn();
-  else void pagers[source].next();
-}
-
-/** Goes on where the background stopped, page by page, until all that is open is known. */
-export function readRest(): Stop {
-  return effect(() => {
-    if (pagers.queue.state.value !== 'more') return undefined;
-    // Between two pages in the background this holds for less than a turn.
-    const timer = setTimeout(() => readOn('queue'), 0);
-    return () => clearTimeout(timer);
-  });
+/** Forgets what no list shows. */
+function forgetHidden(): void {
+  const shown = [...allLists()].filter(({ isShown }) => isShown);
+  forgetUnfollowed(({ id }) => shown.some((list) => list.indexOf(id) >= 0));
 }
 
 export function startLists(): Stop {
   return stopAll([
-    effect(() => {
-      void reach.value;
-      const all = lists.value;
-      untracked(() => {
-        for (const list of all.values()) list.rebuild(me.peek()?.agent);
-      });
-    }),
-    effect(() => {
-      void reach.value;
-      const list = narrowedList.value;
-      untracked(() => list?.rebuild(me.peek()?.agent));
-    }),
     onConversation(({ before, after }) => {
       const id = after?.id ?? before?.id;
       if (id === undefined) return;
       batch(() => {
         const agent = me.peek()?.agent;
-        for (const list of lists.peek().values()) list.take(id, after, agent);
-        narrowedList.peek()?.take(id, after, agent);
+        for (const list of allLists()) list.take(id, after, agent);
       });
-      if (after !== undefined && !isOpen(after)) forgetOverSoon();
+      if (knownCount() > maxKnown) trimSoon();
     }),
     effect(() => {
       void reach.value;
       untracked(() => {
-        for (const pager of Object.values(pagers)) pager.reset();
-        if (me.peek() !== undefined) void readQueue();
+        if (token.peek() !== null && me.peek() !== undefined) onceLive(reread);
       });
     }),
     onResync(reread),
@@ -418,15 +286,18 @@ export function startLists(): Stop {
     effect(() => {
       if (connection.value !== 'live') return;
       untracked(() => {
-        for (const source of sources) if (pagers[source].state.peek() === 'failed') readOn(source);
+        for (const list of allLists()) if (list.pager.state.peek() === 'failed') void list.pager.next();
       });
     }),
   ]);
 }
 
+/** Events were missed: only what is shown stays, until it is read again. */
 function reread(): void {
-  const read = Object.entries(pagers).filter(([, pager]) => pager.state.peek() !== 'waiting');
-  for (const [, pager] of read) pager.reset();
-  void readQueue();
-  for (const [source, pager] of read) if (source !== 'queue') void pager.next();
+  batch(() => {
+    for (const list of allLists())
+      if (!list.isShown) list.reset();
+      else if (list.pager.state.peek() !== 'waiting') list.readAgain();
+    forgetHidden();
+  });
 }

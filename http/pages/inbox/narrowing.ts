@@ -81,3 +81,22 @@ export function placeIn(sort: Sort, { waitingSince, lastMessageAt, createdAt }: 
   if (sort === 'longest_waiting') return waitingSince ?? `9${createdAt.slice(1)}`;
   return lastMessageAt ?? createdAt;
 }
+
+const orders: Readonly<Record<Sort, string>> = {
+  newest: 'activity',
+  oldest: 'oldest_activity',
+  longest_waiting: 'longest_waiting',
+};
+const isId = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+/** The parameters of `GET /conversations/queue`; undefined if an id cannot be one, so that nothing matches. */
+export function askedFor(
+  { filter, sort, isWithOffered }: { filter: Filter; sort: Sort; isWithOffered: boolean | undefined },
+  ownId: string,
+): Record<string, string | undefined> | undefined {
+  const { assigneeId: named, departmentId, siteId } = filter;
+  const assigneeId = named === 'me' ? ownId : named;
+  const ids = [assigneeId === 'none' ? undefined : assigneeId, departmentId, siteId];
+  if (ids.some((id) => id !== undefined && !isId(id))) return undefined;
+  return { ...filter, assigneeId, sort: orders[sort], withOffered: isWithOffered === true ? 'true' : undefined };
+}

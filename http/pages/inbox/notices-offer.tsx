@@ -5,7 +5,7 @@ import type { JSX } from 'preact';
 import { Button } from '../design/button.tsx';
 import { hasSound, isNotifying, permission, turnAllOn } from '../notifications.ts';
 import { canPush, setPushed } from '../push.ts';
-import { listOf } from './lists.ts';
+import { countOfList } from './counts.ts';
 
 const keptAs = 'switchboard.noticesOffered';
 const isAnswered = signal(wasAnswered());
@@ -38,7 +38,7 @@ async function turnOn(): Promise<void> {
 export function NoticesOffer(): JSX.Element | null {
   const isBarred = permission.value === 'denied' || permission.value === 'unsupported';
   const isOn = hasSound.value && (isNotifying.value || isBarred);
-  if (isAnswered.value || isOn || (listOf('all')?.rows.length ?? 0) === 0) return null;
+  if (isAnswered.value || isOn || (countOfList('all') ?? 0) === 0) return null;
   return (
     <section class="inbox-offer" aria-label="Notifications">
       <p>

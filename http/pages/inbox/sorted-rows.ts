@@ -52,13 +52,14 @@ export class SortedRows {
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = this.#rows[middle];
-      if (other !== undefined && this.#isBefore(other, row)) low = middle + 1;
+      if (other !== undefined && this.isBefore(other, row)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  #isBefore(one: Row, other: Row): boolean {
+  /** In the order of the rows. */
+  isBefore(one: Row, other: Row): boolean {
     const [first, second] = this.#isOldestFirst ? [other, one] : [one, other];
     return first.at === second.at ? first.id > second.id : first.at > second.at;
   }

@@ -11,9 +11,11 @@ import { me } from '../session.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';
 import { waitingCount } from '../title.ts';
 import { isInUse, isInUseElsewhere } from '../visibility.ts';
-import { conversationOf, isActedOn, loadConversation, onConversation } from './conversations.ts';
+import { type Change, conversationOf, isActedOn, loadConversation, onConversation } from './conversations.ts';
+import { waiting } from './counts.ts';
 import { customerName, customerRead } from './customers.ts';
-import { isReachable, waiting } from './lists.ts';
+import { isOpen, isReachable } from './list-definitions.ts';
+import { listOf } from './lists.ts';
 import { previewOf } from './merging.ts';
 
 function concerns(conversation: Conversation): boolean {
@@ -71,14 +73,20 @@ async function notifyAssigned(conversation: Conversation): Promise<void> {
   });
 }
 
+/** Not known before, though all of the agent's own are, so it was another's; unless its customer reopened it. */
+function isFirstSeenAsOwn({ after, news }: Change): boolean {
+  const isComplete = listOf('mine')?.pager.state.peek() === 'complete';
+  return isComplete && news === 'changed' && after?.updatedAt !== after?.lastCustomerMessageAt;
+}
+
 export function startWatching(): Stop {
   return stopAll([
-    onConversation(({ before, after }) => {
+    onConversation((change) => {
+      const { before, after } = change;
       const own = me.peek()?.agent.id;
-      if (own === undefined || before === undefined || after?.assignedAgentId !== own || before.assignedAgentId === own)
-        return;
-      const isOpen = after.status === 'open' || after.status === 'pending';
-      if (isOpen && after.channel !== 'call' && before.handshake?.toAgentId !== own && !isActedOn(after.id))
+      if (own === undefined || after?.assignedAgentId !== own || before?.assignedAgentId === own) return;
+      if (before === undefined && !isFirstSeenAsOwn(change)) return;
+      if (isOpen(after) && after.channel !== 'call' && before?.handshake?.toAgentId !== own && !isActedOn(after.id))
         void notifyAssigned(after);
     }),
     onConversation(({ before, after }) => {
