@@ -595,7 +595,13 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
         if (browser === 'that cannot') await page.addInitScript('delete Element.prototype.moveBefore');
         await page.goto(`${service.url}/inbox/all`);
         await page.locator('.inbox-row').first().waitFor();
-        await holds(page, 'document.querySelector(".virtual > ul").scrollHeight > 6000');
+        // The list reads on while it is scrolled.
+        await holds(
+          page,
+          '(() => { const box = document.querySelector(".virtual"); box.scrollTop = box.scrollHeight; return box.scrollHeight > 6000; })()',
+        );
+        await page.evaluate('document.querySelector(".virtual").scrollTop = 0');
+        await page.locator('[data-row="0"]').waitFor();
         const rest = () =>
           holds(
             page,
