@@ -70,6 +70,7 @@ export interface QueueCounts {
   readonly unread: number;
   readonly waiting: number;
   readonly waitingCalls: number;
+  readonly offered: number;
   readonly channels: readonly { readonly channel: Channel; readonly count: number }[];
   readonly departments: readonly { readonly departmentId: string; readonly count: number }[];
   /** Null: unknown. */
@@ -94,6 +95,7 @@ export function countLists(view: View): QueueCounts {
     unread: countOwnUnread(view.db, reach),
     waiting: Math.min(mostCounted, waitingIn('chat') + waitingIn('ticket')),
     waitingCalls: waitingIn('call'),
+    offered: count({ isOffered: true }),
     channels: reach.channels.map((channel) => ({ channel, count: count({ channel }) })),
     departments: [...(reach.departmentIds ?? theRoster(view).departments.keys())].map((departmentId) => ({
       departmentId,

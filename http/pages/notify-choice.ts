@@ -3,9 +3,9 @@
 
 import { effect, signal } from '@preact/signals';
 import { call } from './api.ts';
-import { chosen, type Reason } from './notifications.ts';
+import { chosen, hasSound, isNotifying, isRinging, type Reason } from './notifications.ts';
 import { me } from './session.ts';
-import type { Stop } from './subscriptions.ts';
+import { type Stop, stopAll } from './subscriptions.ts';
 
 export type Way = 'push' | 'mail' | 'show' | 'sound';
 export type NotifyChoice = Readonly<Record<Way, readonly Reason[]>>;
@@ -36,15 +36,21 @@ function take(choice: NotifyChoice): void {
   chosen.value = choice;
 }
 
-/** Reads it for whoever signs in. Until then everything is shown. */
+/** Reads it for whoever signs in, in a browser that may show or play something. Until then everything is shown. */
 export function startNotifyChoice(): Stop {
-  let agentId: string | undefined;
-  return effect(() => {
-    const next = me.value?.agent.id;
-    if (next === agentId) return;
-    agentId = next;
-    notifyChoice.value = undefined;
-    chosen.value = undefined;
-    if (next !== undefined) readNotifyChoice().catch(() => undefined);
-  });
+  let readFor: string | undefined;
+  return stopAll([
+    effect(() => {
+      void me.value?.agent.id;
+      readFor = undefined;
+      notifyChoice.value = undefined;
+      chosen.value = undefined;
+    }),
+    effect(() => {
+      const agentId = me.value?.agent.id;
+      if (agentId === readFor || !(isNotifying.value || hasSound.value || isRinging.value)) return;
+      readFor = agentId;
+      if (agentId !== undefined) readNotifyChoice().catch(() => undefined);
+    }),
+  ]);
 }

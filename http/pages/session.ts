@@ -86,11 +86,8 @@ export function startSession(): Stop {
 export async function readMe(current: string | null = token.peek()): Promise<void> {
   try {
     meFailure.value = undefined;
-    const [answer, { providers }] = await Promise.all([
-      call<Omit<Me, 'providers'>>('GET', '/me'),
-      call<Pick<Me, 'providers'>>('GET', '/me/providers'),
-    ]);
-    if (token.peek() === current) me.value = { ...answer, providers };
+    const answer = await call<Me>('GET', '/me');
+    if (token.peek() === current) me.value = answer;
   } catch (error) {
     if (token.peek() !== current) return;
     meFailure.value = error;

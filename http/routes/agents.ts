@@ -1,10 +1,11 @@
 // Agents and the signed-in agent. Specification 4.7, decisions 4.7.
 
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { maxDepartments } from '../../engine/constants.ts';
 import { refuse } from '../../engine/errors.ts';
 import { theMailServer } from '../../engine/mail/mail-server.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
+import type { View } from '../../engine/runtime/context.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import {
   type AgentChanges,
@@ -40,6 +41,7 @@ import {
   Role,
   Url,
 } from '../schemas/shared.ts';
+import type { Services } from '../services.ts';
 
 const GroupIds = Type.Array(Id, { maxItems: maxDepartments });
 const InvitedAgent = Type.Object({
@@ -76,6 +78,16 @@ const Providers = Type.Object(
   { description: 'What does the work outside of the server.' },
 );
 
+function providersOf(view: View, config: Services['config']): Static<typeof Providers> {
+  return {
+    assistant: hasAssistant(view, config),
+    mail: !config.mail.isChosen && theMailServer(view) !== undefined ? 'smtp' : config.mail.provider,
+    carrier: config.carrier.provider,
+    billing: config.billing.provider,
+    shop: findCommerce(view.db)?.source ?? null,
+  };
+}
+
 export const agentRoutes = [
   route({
     operation: 'me.read',
@@ -91,15 +103,17 @@ export const agentRoutes = [
         agent: Agent,
         workspace: MeWorkspace,
         permissions: Type.Array(Type.String()),
+        providers: Providers,
       }),
     },
     refusals: [],
-    read(view) {
+    read(view, _, { config }) {
       const agent = callingAgent(view);
       return {
         agent: agentView(agent, theRoster(view)),
         workspace: meWorkspace(view),
         permissions: permissionsOf(view, agent),
+        providers: providersOf(view, config),
       };
     },
   }),
@@ -114,15 +128,7 @@ export const agentRoutes = [
     limit: { by: 'caller', factor: 2 },
     reply: { status: 200, schema: Type.Object({ providers: Providers }) },
     refusals: [],
-    read: (view, _, { config }) => ({
-      providers: {
-        assistant: hasAssistant(view, config),
-        mail: !config.mail.isChosen && theMailServer(view) !== undefined ? 'smtp' : config.mail.provider,
-        carrier: config.carrier.provider,
-        billing: config.billing.provider,
-        shop: findCommerce(view.db)?.source ?? null,
-      },
-    }),
+    read: (view, _, { config }) => ({ providers: providersOf(view, config) }),
   }),
 
   route({

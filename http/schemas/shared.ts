@@ -168,6 +168,7 @@ export const QueueCounts = Type.Object({
     description: 'Open chats and tickets that no agent has and whose customer waits for an answer.',
   }),
   waitingCalls: Type.Integer({ ...Count, description: 'Open calls that no agent has.' }),
+  offered: Type.Integer({ ...Count, description: 'Those with a pending offer to the agent.' }),
   channels: Type.Array(Type.Object({ channel: Channel, count: Count }), {
     description: 'The channels that the agent works in.',
   }),

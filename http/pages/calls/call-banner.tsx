@@ -19,6 +19,8 @@ import { offeredHere, onCall, ownCall, ringingHere, worksWithCalls } from './liv
 import { lineOf, readNumber, readNumbers } from './numbers.ts';
 import { useSecond } from './use-second.ts';
 
+const numbersWaitMs = 3000;
+
 export function CallBanner(): JSX.Element {
   const ringing = ringingHere.value;
   const offered = offeredHere.value;
@@ -33,11 +35,14 @@ export function CallBanner(): JSX.Element {
       }),
     [],
   );
-  // Before the first call, so that its line is named at once, on the screen and aloud.
+  // Before the first call, so that its line is named at once, on the screen and aloud; but after the first view.
   const works = worksWithCalls.value;
+  const isCalled = ringing.length + offered.length > 0 || current !== undefined;
   useEffect(() => {
-    if (works) void readNumbers();
-  }, [works]);
+    if (!works) return undefined;
+    const timer = setTimeout(() => void readNumbers(), isCalled ? 0 : numbersWaitMs);
+    return () => clearTimeout(timer);
+  }, [works, isCalled]);
   useEffect(() => {
     for (const one of ringing.concat(offered, current ?? [])) readNumber(one.phoneNumberId);
   }, [ringing, offered, current]);

@@ -31,6 +31,8 @@ const badges = {
     isUnread(one),
   waiting: (one) => one.channel !== 'call' && waitsForAnyone(one),
   waitingCalls: (one) => one.channel === 'call' && waitsForAnyone(one),
+  /** Offers to the agent. */
+  offered: (one, agent) => isOpen(one) && one.handshake?.toAgentId === agent.id,
 } as const satisfies Record<string, Rule>;
 type BadgeName = keyof typeof badges;
 // Object.entries returns plain texts as names.
@@ -62,6 +64,7 @@ function countsIn(answer: QueueCounts): Map<string, number> {
   ]);
 }
 
+const hasFailed = signal(false);
 let timer: ReturnType<typeof setTimeout> | undefined;
 let dueMs = Number.POSITIVE_INFINITY;
 let lastAskedMs = Number.NEGATIVE_INFINITY;
@@ -92,6 +95,7 @@ async function ask(): Promise<void> {
     if (reach.peek() !== asked || hasChanged) askWithin(restMs);
   } catch {
     // The numbers stay as they are; the connection says that it is lost.
+    hasFailed.value = true;
     askWithin(confirmMs);
   } finally {
     isAsking = false;
@@ -123,12 +127,27 @@ function follow({ before, after, news }: Change): void {
   askWithin(confirmMs);
 }
 
+/** Whether there may be any: false if the service counted none. Resolves once it was asked. */
+export function mayHave(name: 'offered' | 'calls'): Promise<boolean> {
+  return new Promise((resolve) => {
+    const stop = effect(() => {
+      if (counts.value === undefined && !hasFailed.value) return;
+      const may = counts.value?.get(name) !== 0;
+      queueMicrotask(() => {
+        stop();
+        resolve(may);
+      });
+    });
+  });
+}
+
 export function startCounts(): Stop {
   return stopAll([
     effect(() => {
       void reach.value;
       untracked(() => {
         counts.value = undefined;
+        hasFailed.value = false;
         if (me.peek() !== undefined) void begin();
       });
     }),

@@ -32,7 +32,13 @@ export const habit = signal<Habit | undefined>(undefined);
 export const senders = signal<readonly Sender[]>([]);
 
 /** Own mails that leave later, by id. */
-const scheduled = signal<ReadonlyMap<string, Draft>>(new Map());
+let isScheduledRead = false;
+/** Read when it is first shown. */
+const scheduled = signal<ReadonlyMap<string, Draft>>(new Map(), {
+  watched: () => {
+    if (!isScheduledRead) readScheduled();
+  },
+});
 export const scheduledMails = computed(() =>
   [...scheduled.value.values()].sort((a, b) => (a.sendAt ?? '').localeCompare(b.sendAt ?? '')),
 );
@@ -47,21 +53,26 @@ export async function readHabits(): Promise<void> {
   senders.value = addresses.senders;
 }
 
-async function readScheduled(): Promise<void> {
-  const { drafts } = await call<{ drafts: Draft[] }>('GET', '/drafts', { query: { limit: 200 } });
-  scheduled.value = new Map(drafts.filter(({ state }) => state === 'scheduled').map((draft) => [draft.id, draft]));
+function readScheduled(): void {
+  isScheduledRead = true;
+  call<{ drafts: Draft[] }>('GET', '/drafts', { query: { limit: 200 } }).then(
+    ({ drafts }) => {
+      scheduled.value = new Map(drafts.filter(({ state }) => state === 'scheduled').map((draft) => [draft.id, draft]));
+    },
+    () => {
+      // The next event or page tells; until then only the list of what leaves is missing.
+      isScheduledRead = false;
+    },
+  );
 }
 
 /** Follows the agent's own drafts. */
 export function startDrafts(): Stop {
-  const read = (): void => {
-    readScheduled().catch(() => {
-      // The next event or page tells; until then only the list of what leaves is missing.
-    });
-  };
-  read();
+  isScheduledRead = false;
   return stopAll([
-    onResync(read),
+    onResync(() => {
+      if (isScheduledRead) readScheduled();
+    }),
     onEvent(['draft.updated', 'draft.deleted'], ({ type, data }) => {
       const { draft } = data as { draft: Draft };
       const next = new Map(scheduled.peek());

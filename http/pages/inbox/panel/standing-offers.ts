@@ -12,6 +12,7 @@ import type { Conversation, Handshake, LiveEvent } from '../../records.ts';
 import { me } from '../../session.ts';
 import { type Stop, stopAll } from '../../subscriptions.ts';
 import { act, conversationOf, onConversation, remember } from '../conversations.ts';
+import { mayHave } from '../counts.ts';
 import { customerName } from '../customers.ts';
 
 export interface Offer {
@@ -158,7 +159,7 @@ async function readOffers(): Promise<void> {
 async function begin(): Promise<void> {
   await socketOrTimeout();
   onceLive(() => void readOffers());
-  await readOffers();
+  if (await mayHave('offered')) await readOffers();
 }
 
 export function startOffers(): Stop {
