@@ -140,6 +140,7 @@ t.test('the inbox with 20,000 open conversations', { skip: noBrowser }, async (t
       };
       while (!(await isRight())) await page.evaluate('new Promise(requestAnimationFrame)');
     }
+    await firstIs(page, whole[0] ?? '');
     t.strictSame(
       (await drawn(page)).slice(0, 9).map(({ id }) => id),
       whole.slice(0, 9),
