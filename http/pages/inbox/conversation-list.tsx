@@ -29,7 +29,7 @@ export function ConversationList({
   const rows = list.rows;
   const handle = useRef<VirtualListHandle>(null);
   const state = pager.state.value;
-  // A page may have no row that fits, or all of its rows may have left the list.
+  // All rows that were read may have left the list.
   const isToRead = state === 'waiting' || (state === 'more' && rows.length === 0);
   useEffect(() => {
     if (isToRead) void pager.next();

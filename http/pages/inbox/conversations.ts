@@ -119,22 +119,23 @@ async function readConversation(conversationId: string, abort?: AbortSignal): Pr
 const maxReading = 4;
 const maxUnread = 200;
 const unread = new Set<string>();
-const reading = new Set<string>();
+let reading = 0;
 
 /** A message came in a conversation that is not known here: it is below what the lists hold, or was over. */
 async function readSpokenIn(conversationId: string): Promise<void> {
-  if (unread.size < maxUnread && !reading.has(conversationId)) unread.add(conversationId);
-  while (reading.size < maxReading) {
+  // Also one that is being read: the answer may be older than this message.
+  if (unread.size < maxUnread) unread.add(conversationId);
+  while (reading < maxReading) {
     const [next] = unread;
     if (next === undefined) return;
     unread.delete(next);
-    reading.add(next);
+    reading += 1;
     try {
       remember(await readConversation(next), { news: 'changed' });
     } catch {
       // It is out of reach, or the list is read again when the connection is back.
     } finally {
-      reading.delete(next);
+      reading -= 1;
     }
   }
 }

@@ -130,6 +130,9 @@ export class List {
     const agent = me.peek()?.agent;
     for (const one of knownConversations()) this.#put(one.id, one, agent);
     this.#changes.value += 1;
+    // Nothing that scrolling could reach: the page was looked through for rows that fit.
+    if (this.#isShown && !isLast && !rows.some(({ id }) => this.indexOf(id) >= 0))
+      queueMicrotask(() => void this.pager.next());
     if (!isFirst) return;
     const came = new Set(rows.map(({ id }) => id));
     void confirm(this.#unconfirmed.filter((id) => !came.has(id) && this.indexOf(id) >= 0));

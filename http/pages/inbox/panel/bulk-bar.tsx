@@ -53,19 +53,7 @@ export function BulkBar({ list }: { readonly list: List }): JSX.Element {
       <p class="truncate" role="status">
         {under === undefined ? `${countOf(ids.length)} selected` : `${under.done} of ${under.total}…`}
       </p>
-      <IconButton
-        icon="list"
-        label="Select all"
-        disabled={under !== undefined}
-        onClick={() => {
-          selectFirst(list);
-          if (list.rows.length > maxSelected)
-            notify({
-              kind: 'news',
-              text: `The first ${maxSelected} are selected, which is as many as can be changed together.`,
-            });
-        }}
-      />
+      <IconButton icon="list" label="Select all" disabled={under !== undefined} onClick={() => void selectAll(list)} />
       {actions.map((action) => (
         <IconButton
           key={action.id}
@@ -79,6 +67,17 @@ export function BulkBar({ list }: { readonly list: List }): JSX.Element {
       {asked === 'tags' && <BulkTagsDialog ids={ids} onClose={() => setAsked(undefined)} />}
     </div>
   );
+}
+
+/** As many as can be changed together, also of a list that was not read so far yet. */
+async function selectAll(list: List): Promise<void> {
+  if (list.length < maxSelected) await list.pager.next();
+  selectFirst(list);
+  if (list.length > maxSelected)
+    notify({
+      kind: 'news',
+      text: `The first ${maxSelected} are selected, which is as many as can be changed together.`,
+    });
 }
 
 function actionsOf(source: List['definition']['source'], ask: (what: 'assign' | 'tags') => void): readonly Action[] {
