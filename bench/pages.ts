@@ -310,7 +310,7 @@ function databaseOf(running: Running, workspaceId: string): Database {
 
 function insertOpen(db: Database, count: number, startMs: number, stepMs = 60_000): string[] {
   const siteId = db.get<{ id: string }>('SELECT id FROM site')?.id ?? '';
-  return insertOpenConversations(db, { count, startMs, stepMs, siteId });
+  return insertOpenConversations(db, { count, startMs, stepMs, siteId, isReported: false });
 }
 
 await runAlone(import.meta.url, run);

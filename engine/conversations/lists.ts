@@ -78,7 +78,7 @@ export interface QueueCounts {
 }
 
 /** Entries of indexes that one request may look at for views by site and tag: about ten milliseconds. */
-const mostLooked = 10_000;
+const mostLooked = 5000;
 
 /** Of the lists that the agent has. */
 export function countLists(view: View): QueueCounts {

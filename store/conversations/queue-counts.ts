@@ -43,7 +43,8 @@ export function countQueueWithin(db: Database, { reach, filter }: QueueReader, b
 
 /** The agent's own with something unread, and those offered to it that another agent has. */
 export function countOwnUnread(db: Database, reach: QueueReader['reach']): number {
-  const isUnread = `${openOnes({})} AND lastCustomerMessageAt > coalesce(agentsReadUpTo, '') AND assignedAgentId IS NOT NULL`;
+  // As its index expresses it.
+  const isUnread = `${openOnes({})} AND (lastCustomerMessageAt > coalesce(agentsReadUpTo, '')) = 1 AND assignedAgentId IS NOT NULL`;
   return countRuns(runsOf({ reach, filter: { assigneeId: reach.agentId, isOfferedToo: true } }), (run, limit) =>
     countAt(db, {
       ...run,

@@ -59,7 +59,8 @@ export function runsOf({ reach, filter }: QueueReader): Run[] {
     const assigned = channels.map(
       (channel): Run => ({
         of: 'assignee',
-        where: `assignedAgentId = @assigneeId AND channel = @channel AND ${inDepartment} AND ${withinReach}`,
+        // Its own are always within its reach.
+        where: `assignedAgentId = @assigneeId AND channel = @channel AND ${inDepartment}${assigneeId === agentId ? '' : ` AND ${withinReach}`}`,
         values: { ...own, ...reachValues({ ...reach, channels }), assigneeId, channel },
       }),
     );
@@ -84,6 +85,8 @@ export function runsOf({ reach, filter }: QueueReader): Run[] {
   const departmentIds = [null, ...reach.departmentIds].filter(
     (id) => filter.departmentId === undefined || id === filter.departmentId,
   );
+  const seen = channels.flatMap((channel) => departmentIds.map((departmentId) => ofDepartment(channel, departmentId)));
+  if (filter.departmentId !== undefined && departmentIds.length > 0) return seen;
   const ownBeyond = channels.map(
     (channel): Run => ({
       of: 'assignee',
@@ -92,7 +95,7 @@ export function runsOf({ reach, filter }: QueueReader): Run[] {
     }),
   );
   return [
-    ...channels.flatMap((channel) => departmentIds.map((departmentId) => ofDepartment(channel, departmentId))),
+    ...seen,
     ...(assigneeId === 'none' ? [] : ownBeyond),
     { ...offered, where: `${offered.where} AND ${beyond} AND assignedAgentId IS NOT @agentId` },
   ];

@@ -622,6 +622,35 @@ t.test('pages begin at their cursor, not at the top', async (t) => {
   }
 });
 
+t.test('lists are counted from indexes alone', async (t) => {
+  const { db, plans } = openNoting(t);
+  const [agentId = '', other = ''] = agentIds;
+  for (const departmentIds of [null, [idOf(2, 1)], []]) {
+    const reach: Reach = { channels: ['chat', 'ticket', 'call'], departmentIds, agentId };
+    const filters: QueueFilter[] = [
+      {},
+      { channel: 'chat' },
+      { departmentId: idOf(2, 1) },
+      { assigneeId: 'none' },
+      { assigneeId: agentId, isOfferedToo: true },
+      { isOffered: true },
+      ...(departmentIds === null ? [{ assigneeId: other }] : []),
+      { tag: 'x' },
+      { siteId: 's', assigneeId: 'none' },
+    ];
+    for (const filter of filters) {
+      countQueue(db, { reach, filter });
+      countQueueWithin(db, { reach, filter }, { left: 100 });
+    }
+    countOwnUnread(db, reach);
+    for (const channel of reach.channels) countForAnyone(db, { reach, channel });
+  }
+  t.ok(plans.length > 100);
+  for (const { sql, plan } of plans)
+    if (!/withinReach|toAgentId/.test(sql)) t.match(plan, /COVERING INDEX/, `${sql}\n${plan}`);
+    else t.match(plan, /INDEX conversation(?:Offered|OfAssignee)/, sql);
+});
+
 t.test("[4.8] of calls, rows outside the agent's scope and the requested time are not read", async (t) => {
   const { db, plans } = openNoting(t);
   const [agentId = '', other = ''] = agentIds;

@@ -15,6 +15,8 @@ export interface ManyOpen {
   readonly stepMs: number;
   readonly siteId: string;
   readonly clock?: Clock;
+  /** False: reports do not know them, and would not be right. */
+  readonly isReported?: boolean;
   /** What is different about that one. */
   readonly fields?: (index: number) => Partial<ConversationRecord>;
 }
@@ -22,7 +24,7 @@ export interface ManyOpen {
 /** Chats that wait for an answer, the oldest first. Returns their ids. */
 export function insertOpenConversations(
   db: Database,
-  { count, startMs, stepMs, siteId, clock = systemClock(), fields = () => ({}) }: ManyOpen,
+  { count, startMs, stepMs, siteId, clock = systemClock(), isReported = true, fields = () => ({}) }: ManyOpen,
 ): string[] {
   const ids = createIds(clock);
   db.begin();
@@ -60,7 +62,7 @@ export function insertOpenConversations(
       ...fields(index),
     };
     insertConversation(db, conversation);
-    foldConversation(db, undefined, { ...conversation, isCallOver: false });
+    if (isReported) foldConversation(db, undefined, { ...conversation, isCallOver: false });
     return id;
   });
   db.commit();
