@@ -86,7 +86,7 @@ export function startSession(): Stop {
 export async function readMe(current: string | null = token.peek()): Promise<void> {
   try {
     meFailure.value = undefined;
-    const answer = await call<Me>('GET', '/me');
+    const answer = await call<Me>('GET', '/me', { query: { providers: true } });
     if (token.peek() === current) me.value = answer;
   } catch (error) {
     if (token.peek() !== current) return;

@@ -97,23 +97,26 @@ export const agentRoutes = [
     summary: 'Get the signed-in agent',
     access: { kind: 'agent', scope: 'agents:read' },
     limit: { by: 'caller', factor: 2 },
+    query: Type.Object({
+      providers: Type.Optional(Type.Boolean({ description: '`true`: with `providers`, as of `GET /me/providers`.' })),
+    }),
     reply: {
       status: 200,
       schema: Type.Object({
         agent: Agent,
         workspace: MeWorkspace,
         permissions: Type.Array(Type.String()),
-        providers: Providers,
+        providers: Type.Optional(Providers),
       }),
     },
     refusals: [],
-    read(view, _, { config }) {
+    read(view, { query }, { config }) {
       const agent = callingAgent(view);
       return {
         agent: agentView(agent, theRoster(view)),
         workspace: meWorkspace(view),
         permissions: permissionsOf(view, agent),
-        providers: providersOf(view, config),
+        ...(query.providers === true ? { providers: providersOf(view, config) } : {}),
       };
     },
   }),

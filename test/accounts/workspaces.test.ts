@@ -139,6 +139,10 @@ t.test('workspaces', async (t) => {
       billing: 'local',
       shop: null,
     });
+    t.strictSame(
+      (await service.get('/me?providers=true', agent.token)).body.providers,
+      (await service.get('/me/providers', agent.token)).body.providers,
+    );
     t.equal(body.agent.id, agent.agentId);
     t.equal(body.workspace.id, owner.workspaceId);
     const [ofAgent, ofSupervisor, ofAdmin] = [

@@ -343,8 +343,8 @@ t.test('lists of conversations', async (t) => {
     },
   );
 
-  t.test('[decisions] a row is the agreed record with its unread mark, and nothing else', async (t) => {
-    const [row] = (await service.get('/conversations/queue', owner.token)).body.conversations;
+  t.test("[decisions] a row is the agreed record with its unread mark, and its customer's name", async (t) => {
+    const [{ customerName: _, ...row }] = (await service.get('/conversations/queue', owner.token)).body.conversations;
     t.strictSame(
       Object.keys(row).sort(),
       'agentsReadUpTo assignedAgentId assistant channel closedAt contactId copiedTo createdAt departmentId firstResponseAt followerIds handshake id lastCustomerMessageAt lastMessageAt lastSenderId lastSenderType mergedInto preview rating ratingComment siteId snoozedUntil solvedAt status subject tags ticketNumber unreachable updatedAt version visitorId waitingSince'.split(

@@ -170,11 +170,16 @@ export class Service {
     return { id, customer, version: (await this.conversation(id, owner.token)).version };
   }
 
-  /** The record of a conversation in the queue or just closed. There is no endpoint for a single one. */
+  /** The record of a conversation in the queue or just closed, without what only rows have. */
   async conversation(id: string, token: string): Promise<any> {
     const queue = await this.get('/conversations/queue?limit=200', token);
     const closed = await this.get('/conversations/recently-closed', token);
-    return [...queue.body.conversations, ...closed.body.conversations].find((one: { id: string }) => one.id === id);
+    const row = [...queue.body.conversations, ...closed.body.conversations].find(
+      (one: { id: string }) => one.id === id,
+    );
+    if (row === undefined) return undefined;
+    const { customerName: _, ...record } = row;
+    return record;
   }
 
   /** A plain socket, without a token unless `protocols` or `headers` have one. */
