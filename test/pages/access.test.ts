@@ -1,6 +1,9 @@
 // The pages decide for themselves which conversations an agent may see and in which list, so that a change shows at
 // once. Here their rules and the engine's are run over the same agents and conversations.
 
+// First, since the pages' modules look for a browser as they are loaded.
+import './browser-parts.ts';
+
 import t from 'tap';
 import { conversationView } from '../../engine/conversations/conversation.ts';
 import { reaches, reachOf } from '../../engine/workspace/access.ts';
@@ -20,7 +23,6 @@ import type { QueueFilter } from '../../store/conversations/queue-runs.ts';
 import { insertConversation } from '../../store/conversations/writes.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { openDatabase } from '../support/reported-rows.ts';
-// First, since the pages' modules look for a browser as they are loaded.
 import { hurry, onRequest, until } from './browser-parts.ts';
 
 const own = 'a1';
