@@ -275,6 +275,8 @@ t.test('conversations do not accumulate while no list shows them; shown ones sta
     ratingComment: null,
     unreachable: false,
     assistant: null,
+    followerIds: [],
+    mergedInto: null,
     preview: null,
     lastMessageAt: null,
     lastSenderType: null,

@@ -62,7 +62,7 @@ export function insertOpenConversations(
       ...fields(index),
     };
     insertConversation(db, conversation);
-    if (isReported) foldConversation(db, undefined, { ...conversation, isCallOver: false });
+    if (isReported) foldConversation(db, undefined, { ...conversation, isCallOver: false, isMerged: false });
     return id;
   });
   db.commit();
