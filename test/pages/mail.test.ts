@@ -160,6 +160,44 @@ t.test('mail in the inbox', { skip: noBrowser }, async (t) => {
     await phone.close();
   });
 
+  t.test('on a phone, by touch: sent and undone, then put off, and sent at its time', async (t) => {
+    const ticket = await receive(
+      'Ella <ella@customer.example>\r\nMessage-ID: <1@ella.example>\r\nSubject: Green cups',
+      'And green ones?',
+    );
+    const phone = await pages.open(`/inbox/all/${ticket.id}`, {
+      token: owner.token,
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    const editor = phone.locator('.mail-editor');
+    await editor.tap();
+    await phone.keyboard.type('In spring.');
+    await phone.getByRole('button', { name: 'Send', exact: true }).tap();
+    await phone.getByRole('button', { name: 'Undo' }).tap();
+    await phone.getByText('Leaves').waitFor({ state: 'detached' });
+    await editor.filter({ hasText: 'In spring.' }).waitFor();
+    await service.pass(60_000);
+    t.equal(service.mailCount('ella@customer.example'), 0, 'what was undone is a draft again');
+
+    await phone.getByRole('button', { name: 'Other ways to send' }).tap();
+    await phone.getByRole('menuitem', { name: 'Send later…' }).tap();
+    const dialog = phone.getByRole('dialog', { name: 'Send later' });
+    t.strictSame(await barriersOf(phone), []);
+    const scheduled = phone.waitForResponse(isSending);
+    await dialog.locator('.row button').first().tap();
+    const { sendAt } = await (await scheduled).json();
+    await phone.getByText('Leaves').waitFor();
+    const waitMs = Date.parse(sendAt) - service.clock.now();
+    t.ok(waitMs > 60_000, 'later than an undo would allow');
+    await service.pass(waitMs - 1000);
+    t.equal(service.mailCount('ella@customer.example'), 0);
+    await service.pass(1000);
+    t.match(await service.mail('ella@customer.example'), { text: /^In spring\./ });
+    await phone.close();
+  });
+
   t.test('a new mail begins anywhere, by a key', async (t) => {
     await page.goto(`${service.url}/contacts`);
     await page.getByRole('heading', { name: 'Contacts' }).waitFor();
