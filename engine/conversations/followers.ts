@@ -3,6 +3,7 @@
 
 import type { ConversationView } from '../../store/conversations/records.ts';
 import { refuse } from '../errors.ts';
+import { requireVersion } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import { reaches } from '../workspace/access.ts';
@@ -20,14 +21,16 @@ interface FollowParams {
   readonly conversationId: string;
   /** Undefined: the caller. */
   readonly agentId?: string | undefined;
+  readonly expectedVersion?: number | undefined;
 }
 
 /**
- * Adds the caller, or another agent who sees the conversation. Refuses not_found, forbidden, conflict for a merged
- * ticket, semantic_error for an agent who does not see it and beyond the limit.
+ * Adds the caller, or another agent who sees the conversation. Refuses not_found, forbidden, stale_version, conflict for
+ * a merged ticket, semantic_error for an agent who does not see it and beyond the limit.
  */
 export const followConversation = command('conversation.follow', (ctx, params: FollowParams): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  requireVersion(conversation, params.expectedVersion);
   requireUnmerged(ctx, conversation);
   const follower = params.agentId === undefined ? agent : requireAgent(ctx, params.agentId);
   if (conversation.followerIds.includes(follower.id)) return { conversation: conversationView(conversation) };

@@ -24,9 +24,9 @@ export const followerRoutes = [
       'Has no effect for an agent who follows it already.',
     access: { kind: 'agent', scope: 'conversations:write' },
     params: ById,
-    body: AgentOrCaller,
+    body: Type.Object({ ...AgentOrCaller.properties, expectedVersion: Type.Optional(ExpectedVersion) }),
     reply: { status: 200, schema: ConversationAnswer },
-    refusals: ['forbidden', 'conflict', 'semantic_error'],
+    refusals: ['forbidden', 'stale_version', 'conflict', 'semantic_error'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(followConversation, { workspaceId, caller, params: { ...params, ...body } }),
   }),

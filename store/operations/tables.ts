@@ -20,6 +20,8 @@ const leftOut: ReadonlySet<string> = new Set([
   'oauthCode',
   'oauthToken',
   'sealedSecret',
+  // A contact names its addresses itself.
+  'contactEmail',
   'conversationChange',
   'visitorChange',
   'rollupPeriod',

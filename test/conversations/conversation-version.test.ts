@@ -147,6 +147,18 @@ t.test('[decisions, Conversations] expectedVersion is checked wherever it is sen
   // Calls have their own answer to an old version (specification 7, Calls), and status changes have no version check
   // (specification 3).
   const others = new Set(['call.answer', 'conversation.status']);
+  const mailbox = await service.mailbox(owner);
+  let mails = 0;
+  const ticket = async () => {
+    mails += 1;
+    await service.deliver(mailbox, { subject: `Question ${mails}`, from: `kim${mails}@example.org` });
+    const { id } = (await service.tickets(owner.token)).find(({ subject }) => subject === `Question ${mails}`);
+    const [{ id: messageId }] = await service.messages(id, owner.token);
+    // With one message alone there is nothing to split.
+    await service.post(`/conversations/${id}/messages`, { body: 'It is on its way.' }, owner.token);
+    return { id, messageId };
+  };
+  const ofTickets = new Set(['merge', 'unmerge', 'split', 'copiedTo'].map((act) => `conversation.${act}`));
   let checked = 0;
   for (const route of service.running.routes) {
     const fields = Object.keys((route.body as { properties?: object } | undefined)?.properties ?? {});
@@ -162,7 +174,16 @@ t.test('[decisions, Conversations] expectedVersion is checked wherever it is sen
       const call = await ringLine(service, line);
       await service.post(`/calls/${call.id}/answer`, undefined, owner.token);
       const chat = await service.chat(owner);
-      const id = route.path.startsWith('/calls') ? call.id : chat.id;
+      const one = ofTickets.has(route.operation) ? await ticket() : undefined;
+      const into = one === undefined ? undefined : (await ticket()).id;
+      const id = route.path.startsWith('/calls') ? call.id : (one?.id ?? chat.id);
+      const values = { conversationId: id, messageId: one?.messageId ?? '' };
+      const body = {
+        ...soundBody(route, fixtures),
+        ...(route.operation === 'conversation.merge' ? { into } : {}),
+      };
+      if (route.operation === 'conversation.unmerge')
+        await service.post(`/conversations/${id}/merge`, { into }, owner.token);
       const read = async () => (await service.get(`/conversations/${id}`, owner.token)).body.conversation;
       if (route.operation === 'conversation.unassign') await service.post(`/conversations/${id}/take`, {}, owner.token);
       if (route.operation.startsWith('assignment.'))
@@ -175,9 +196,9 @@ t.test('[decisions, Conversations] expectedVersion is checked wherever it is sen
       for (const expectedVersion of [before.version + 1, before.version - 1, 999])
         t.match(
           await callRoute(service, route, {
-            values: { conversationId: id },
+            values,
             token: owner.token,
-            body: { ...soundBody(route, fixtures), expectedVersion },
+            body: { ...body, expectedVersion },
           }),
           stale,
         );
@@ -186,9 +207,9 @@ t.test('[decisions, Conversations] expectedVersion is checked wherever it is sen
         t.ok(
           (
             await callRoute(service, route, {
-              values: { conversationId: id },
+              values,
               token: owner.token,
-              body: { ...soundBody(route, fixtures), expectedVersion: before.version },
+              body: { ...body, expectedVersion: before.version },
             })
           ).status < 300,
           'with the present one it is',
