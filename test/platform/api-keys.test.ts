@@ -222,8 +222,9 @@ t.test('[5.14] each route asks for its scope, and for no other', async (t) => {
   const owner = await service.workspace();
   const keys = new Map<string, string>();
   for (const scope of [...scopeNames, '*']) keys.set(scope, (await keyOf(service, owner.token, [scope])).key);
+  const odd: Readonly<Record<string, string>> = { email: 'nobody@example.com', number: '1' };
   const values = Object.fromEntries(
-    service.running.routes.flatMap(paramsOf).map((name) => [name, name === 'email' ? 'nobody@example.com' : nothing]),
+    service.running.routes.flatMap(paramsOf).map((name) => [name, odd[name] ?? nothing]),
   );
 
   for (const route of service.running.routes) {

@@ -565,14 +565,13 @@ t.test('[5.14] tokens', async (t) => {
   t.test('every route asks for its scope: refused without it, whatever else was granted', async (t) => {
     const none = (await tokensOf(service, app, owner, { scope: 'ai:invoke' })).access_token;
     const nothing = '0194b7a6-1111-7111-8111-111111111111';
+    const odd: Readonly<Record<string, string>> = { email: 'nobody@example.com', number: '1' };
     const wrong: string[] = [];
     for (const route of service.running.routes) {
       if (route.access.kind !== 'agent' || route.access.scope === 'ai:invoke') continue;
       // So that no minute has too many of them.
       service.clock.advance(200);
-      const values = Object.fromEntries(
-        paramsOf(route).map((name) => [name, name === 'email' ? 'nobody@example.com' : nothing]),
-      );
+      const values = Object.fromEntries(paramsOf(route).map((name) => [name, odd[name] ?? nothing]));
       const { status, body } = await callRoute(service, route, {
         values,
         query: soundQuery(route),

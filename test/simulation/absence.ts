@@ -37,6 +37,7 @@ interface KnownMessage {
   readonly readAt: string | null;
   readonly createdAt: string;
   readonly deliveryStatus: string | null;
+  readonly mail: { readonly delayed?: unknown } | null;
 }
 
 export class Absence {
@@ -108,6 +109,8 @@ export class Absence {
     const before = this.#deliveries.get(id) ?? null;
     this.#deliveries.set(id, deliveryStatus);
     if (deliveryStatus !== 'queued') return;
+    // Its server did not take it yet, and the service says why.
+    if (before === 'queued' && message.mail?.delayed !== undefined) return;
     const what = `event ${seq}: message ${id}`;
     if (before !== null) throw new Error(`${what} is mailed again, it was ${before}`);
     if (message.readAt !== null) throw new Error(`${what} is mailed though it was seen`);
