@@ -14,6 +14,7 @@ import { findModel, modelsBelow } from '../workers/knowledge/models.ts';
 import { createPageReader } from '../workers/knowledge/page-reader.ts';
 import { createRetriever } from '../workers/knowledge/retriever.ts';
 import { createUploadedFiles, type UploadedFiles } from '../workers/knowledge/uploaded-files.ts';
+import { DiskTurns } from '../workers/providers/disk-turns.ts';
 import { createFetcher, type Fetcher } from '../workers/providers/fetcher.ts';
 import { dnsResolver, type isPublicAddress, systemResolver } from '../workers/providers/host-resolver.ts';
 import type { ObjectStore } from '../workers/providers/objects.ts';
@@ -40,6 +41,8 @@ export interface KnowledgeParts extends RetrievalPorts {
   readonly mailPictures: MailPictures;
   /** Undefined when there is no storage. */
   readonly objects: ObjectStore | undefined;
+  /** Of all large files on the disk. */
+  readonly diskTurns: DiskTurns;
   /** Work in progress fails with an error. */
   stop(): Promise<void>;
 }
@@ -55,7 +58,8 @@ export function createKnowledgeParts(config: Config, options: KnowledgeOptions):
   const embedder = embedderFor(config);
   const pageReader = createPageReader();
   const retriever = createRetriever();
-  const objects = objectsFor(config, options.storageSilenceMs);
+  const diskTurns = new DiskTurns();
+  const objects = objectsFor(config, { silenceMs: options.storageSilenceMs, turns: diskTurns });
   return {
     fetcher,
     embedder,
@@ -71,6 +75,7 @@ export function createKnowledgeParts(config: Config, options: KnowledgeOptions):
     models: createModelStore({ hub: config.modelHub, models: join(config.dataDir, 'models'), embedder }),
     uploadedFiles: createUploadedFiles({ objects, pageReader }),
     objects,
+    diskTurns,
     async stop() {
       await Promise.all([pageReader.stop(), embedder.stop(), fetcher.close(), unnamedFetcher.close()]);
     },
@@ -94,18 +99,22 @@ function embedderFor({ embedding, dataDir }: Config): Embedder {
 }
 
 /** Files from before a bucket was configured stay on disk. */
-function withFormer(present: ObjectStore, folder: string): ObjectStore {
-  return existsSync(folder) ? movedObjects({ present, former: diskObjects(folder) }) : present;
+function withFormer(present: ObjectStore, folder: string, turns: DiskTurns): ObjectStore {
+  return existsSync(folder) ? movedObjects({ present, former: diskObjects(folder, undefined, turns) }) : present;
 }
 
-function objectsFor({ storage, dataDir }: Config, silenceMs: number | undefined): ObjectStore | undefined {
+function objectsFor(
+  { storage, dataDir }: Config,
+  { silenceMs, turns }: { silenceMs: number | undefined; turns: DiskTurns },
+): ObjectStore | undefined {
   switch (storage.provider) {
     case 'disk':
-      return diskObjects(join(dataDir, 'storage'));
+      return diskObjects(join(dataDir, 'storage'), undefined, turns);
     case 's3':
       return withFormer(
         s3Objects({ ...storage, ...(silenceMs === undefined ? {} : { silenceMs }) }),
         join(dataDir, 'storage'),
+        turns,
       );
     case 'none':
       return undefined;

@@ -67,6 +67,7 @@ type OutsideServices = Pick<
   | 'mailPictures'
   | 'objects'
   | 'disk'
+  | 'diskTurns'
   | 'emailDomains'
   | 'names'
   | 'webhookSender'
@@ -108,6 +109,7 @@ export async function outsideOf(
       imageSource,
       mailPictures,
       disk,
+      diskTurns: knowledge.diskTurns,
       numberingPlan,
       objects: objectsWithin(disk, config, knowledge.objects),
       carrier: await carrierOf(config, { numberingPlan, outboxFolder }),

@@ -22,6 +22,7 @@ import type { BillingProvider } from '../workers/providers/billing.ts';
 import type { Carrier } from '../workers/providers/carrier.ts';
 import type { ChatModel } from '../workers/providers/chat-model.ts';
 import type { Commerce } from '../workers/providers/commerce.ts';
+import type { DiskTurns } from '../workers/providers/disk-turns.ts';
 import type { EmailDomainProvider } from '../workers/providers/email-domain.ts';
 import type { MailAccess } from '../workers/providers/mail-access.ts';
 import type { MailUser, SendThrough } from '../workers/providers/mail-server.ts';
@@ -103,6 +104,7 @@ export interface Services extends RetrievalPorts {
   readonly models: ModelStore;
   /** Undefined without storage. */
   readonly objects: ObjectStore | undefined;
+  readonly diskTurns: DiskTurns;
   readonly disk: DiskReserve;
   readonly uploadLinks: UploadLinks;
   readonly imageSource: ImageSource;

@@ -23,7 +23,7 @@ import type { View } from '../../engine/runtime/context.ts';
 import { requireAdmin } from '../../engine/workspace/access.ts';
 import { requireFeature } from '../../engine/workspace/entitlements.ts';
 import { ImportJobView, ImportKind } from '../../store/imports/jobs.ts';
-import { DiskTurns } from '../../workers/providers/disk-turns.ts';
+import type { DiskTurns } from '../../workers/providers/disk-turns.ts';
 import { importKeyName } from '../delivery/import-keys.ts';
 import { route } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';
@@ -61,7 +61,6 @@ const accounts = {
 
 /** The disk is also the databases': a file is made durable in pieces of this size, with rests between them. */
 const syncBytes = 1024 * 1024;
-const diskTurns = new DiskTurns();
 
 /** Files that a request is writing to. */
 const inUse = new Set<string>();
@@ -174,6 +173,7 @@ export const importRoutes = [
         const bytes = await write(path, {
           workspaceId,
           offset,
+          diskTurns: services.diskTurns,
           most: Math.min(maxPartBytes, (job.bytes ?? 0) - offset),
           body,
         });
@@ -287,7 +287,8 @@ async function write(
     offset,
     most,
     body,
-  }: { workspaceId: string; offset: number; most: number; body: AsyncIterable<Uint8Array> },
+    diskTurns,
+  }: { workspaceId: string; offset: number; most: number; diskTurns: DiskTurns; body: AsyncIterable<Uint8Array> },
 ): Promise<number> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, offset === 0 ? 'w' : 'r+', 0o600).catch((error: NodeJS.ErrnoException) => {
