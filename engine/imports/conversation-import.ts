@@ -436,6 +436,7 @@ function addContactOf(ctx: Context, { name, email, phone }: Person, at: string):
     id,
     name,
     email,
+    emails: email === null ? [] : [email],
     phone,
     customFields: {},
     lifetimeValueCents: 0,

@@ -203,6 +203,10 @@ t.test('imported conversations', async (t) => {
     ]);
     for (const { conversationId } of body.conversations)
       t.match(await recordOf(conversationId), { channel: 'chat', ticketNumber: null });
+    await load([ticket('g3', { customer: { email: 'gerda@customer.example', name: 'With an address' } })]);
+    t.match((await service.get('/contacts?search=gerda@customer', owner.token)).body.contacts, [
+      { name: 'With an address', email: 'gerda@customer.example', emails: ['gerda@customer.example'] },
+    ]);
     const { contacts } = (await service.get('/contacts?search=only', owner.token)).body;
     t.match(contacts, [{ name: 'Only a phone', phone: '+4917012345678' }]);
     t.equal(contacts.length, 1);
