@@ -1,7 +1,7 @@
 // The complete mail behind a message, for agents who need what the display leaves out.
 
 import { findMessage } from '../../store/conversations/messages.ts';
-import { findReceivedMail, type MailAuthentication } from '../../store/mail/mails.ts';
+import { findReceivedMail, findWritten, type MailAuthentication, receivedMailId } from '../../store/mail/mails.ts';
 import { requireReadable } from '../conversations/conversation.ts';
 import { refuse } from '../errors.ts';
 import type { View } from '../runtime/context.ts';
@@ -19,9 +19,8 @@ export interface OriginalMail {
 }
 
 /** Refuses not_found, channel_not_assigned. */
-export function readOriginal(view: View, ids: { conversationId: string; messageId: string }): OriginalMail {
-  requireReadable(view, ids.conversationId);
-  if (findMessage(view.db, ids.messageId)?.conversationId !== ids.conversationId) refuse('not_found');
+export function readOriginal(view: View, ids: OfMessage): OriginalMail {
+  requireMessage(view, ids);
   const mail = findReceivedMail(view.db, ids.messageId) ?? refuse('not_found');
   const { mailId, fromAddress, fromName, replyTo, toAddresses, subject, text, html, authentication, createdAt } = mail;
   return {
@@ -35,4 +34,25 @@ export function readOriginal(view: View, ids: { conversationId: string; messageI
     authentication,
     createdAt,
   };
+}
+
+/** The id of the mail that the message came by. Refuses not_found, channel_not_assigned. */
+export function requireReceivedMail(view: View, ids: OfMessage): string {
+  requireMessage(view, ids);
+  return receivedMailId(view.db, ids.messageId) ?? refuse('not_found');
+}
+
+/** As its sender wrote it. Undefined if it was deleted. */
+export function readWritten(view: View, mailId: string): Pick<OriginalMail, 'text' | 'html'> | undefined {
+  return findWritten(view.db, mailId);
+}
+
+interface OfMessage {
+  readonly conversationId: string;
+  readonly messageId: string;
+}
+
+function requireMessage(view: View, { conversationId, messageId }: OfMessage): void {
+  requireReadable(view, conversationId);
+  if (findMessage(view.db, messageId)?.conversationId !== conversationId) refuse('not_found');
 }

@@ -2,9 +2,10 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { calendarsOf } from '../../engine/tickets/invitations.ts';
 import { readWithPictures } from '../../engine/tickets/mail-pictures.ts';
-import { readOriginal } from '../../engine/tickets/original-mail.ts';
+import { readWritten, requireReceivedMail } from '../../engine/tickets/original-mail.ts';
 import type { CalendarEvent } from '../../store/mail/records.ts';
 import { route } from '../route.ts';
 import { Invitations, maxInvitations } from '../schemas/mail-reading.ts';
@@ -36,9 +37,11 @@ export const mailReadingRoutes = [
       const found = new Map<string, CalendarEvent & { readonly url: string }>();
       let more = 0;
       for (const url of calendarsOf(view, params)) {
-        const bytes = await calendarAt(services, workspaceId, url);
-        if (bytes === undefined) continue;
-        const calendar = await services.mailPorts.reader.calendar({ workspaceId, bytes });
+        const key = services.uploadLinks.keyOf(url);
+        // Others are files that their provider has yet to give.
+        if (key === undefined || !key.startsWith(`${workspaceId}/`)) continue;
+        const read = (): Promise<Uint8Array | undefined> => calendarAt(services, key);
+        const calendar = await services.mailPorts.reader.calendar({ workspaceId, key, read });
         more = Math.max(more, calendar.more);
         for (const event of calendar.events) {
           const key = JSON.stringify([event.uid, event.method, event.start.local]);
@@ -90,8 +93,16 @@ export const mailReadingRoutes = [
     refusals: ['channel_not_assigned', 'semantic_error'],
     async send({ workspaceId, caller, params }, { engine, mailPorts, mailPictures }) {
       const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
-      const { mailId, text, html } = readOriginal(view, params);
-      const addresses = await mailPorts.reader.pictures({ workspaceId, mailId, text, html });
+      const mailId = requireReceivedMail(view, params);
+      const addresses = await mailPorts.reader.pictures({
+        workspaceId,
+        mailId,
+        // Its workspace may be closed and opened again before its turn comes.
+        read() {
+          const later = engine.workspace(workspaceId)?.view(systemCaller);
+          return later && readWritten(later, mailId);
+        },
+      });
       const address = addresses[Number(params.number) - 1];
       if (address === undefined || address === '') refuse('not_found');
       const picture = await mailPictures.fetch(workspaceId, address);
@@ -113,16 +124,11 @@ export const mailReadingRoutes = [
   }),
 ];
 
-/** Undefined if it is not stored here, too large, or a file that its provider has yet to give. */
-async function calendarAt(
-  { objects, uploadLinks }: Services,
-  workspaceId: string,
-  url: string,
-): Promise<Uint8Array | undefined> {
-  const key = uploadLinks.keyOf(url);
-  if (objects === undefined || key === undefined || !key.startsWith(`${workspaceId}/`)) return undefined;
-  const found = await objects.find(key);
-  if (found === undefined || found.size === 0 || found.size > maxCalendarBytes) return undefined;
+/** Undefined if it is not stored, or too large. */
+async function calendarAt({ objects }: Services, key: string): Promise<Uint8Array | undefined> {
+  const found = await objects?.find(key);
+  if (objects === undefined || found === undefined || found.size === 0 || found.size > maxCalendarBytes)
+    return undefined;
   const parts: Uint8Array[] = [];
   for await (const part of objects.read(key, { start: 0, end: found.size - 1 })) parts.push(part);
   return Buffer.concat(parts);

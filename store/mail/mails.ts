@@ -76,6 +76,16 @@ export function findReceivedMail(db: Database, messageId: string): MailRecord | 
   return row && fromRow(row);
 }
 
+export function receivedMailId(db: Database, messageId: string): string | undefined {
+  return db.get<{ mailId: string }>("SELECT mailId FROM mail WHERE messageId = ? AND direction = 'in'", [messageId])
+    ?.mailId;
+}
+
+/** Its text and HTML, which may have a mebibyte each. */
+export function findWritten(db: Database, mailId: string): Pick<MailRecord, 'text' | 'html'> | undefined {
+  return db.get<Pick<MailRecord, 'text' | 'html'>>('SELECT text, html FROM mail WHERE mailId = ?', [mailId]);
+}
+
 export function setDroppedFor(db: Database, mailId: string, reason: string): void {
   db.run('UPDATE mail SET droppedFor = ? WHERE mailId = ?', [reason, mailId]);
 }

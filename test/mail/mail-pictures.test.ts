@@ -199,7 +199,11 @@ t.test('[reading] the pictures of a mail are looked for once', async (t) => {
   const reader = createMailReader({ dnsServers: undefined });
   t.teardown(() => reader.stop());
   const picturesOf = (workspaceId: string, mailId: string, name: string) =>
-    reader.pictures({ workspaceId, mailId, text: null, html: `<p>Look <img src="https://x.test/${name}"></p>` });
+    reader.pictures({
+      workspaceId,
+      mailId,
+      read: () => ({ text: null, html: `<p>Look <img src="https://x.test/${name}"></p>` }),
+    });
   const [first, again] = await Promise.all([picturesOf('w1', 'm1', 'a'), picturesOf('w1', 'm1', 'never read')]);
   t.same([first, again], [['https://x.test/a'], ['https://x.test/a']]);
   t.same(await picturesOf('w1', 'm2', 'b'), ['https://x.test/b'], 'another mail');
