@@ -1,10 +1,8 @@
 // A backup of 1,000,000 messages while 500 more are written every second: the latency of sends meanwhile, beside sends
 // without a backup. The backup is `switchboard backup` as an operator runs it, with checks and hashes.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import type { ConversationRecord } from '../store/conversations/conversations.ts';
@@ -13,6 +11,7 @@ import { Database } from '../store/database.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { beginRebuild, buildNext, type Progress } from '../store/reports/rebuild.ts';
 import { Api } from './api.ts';
+import { runCommand } from './command.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
 import type { Request } from './http-connection.ts';
 import { messageText } from './messages.ts';
@@ -20,7 +19,6 @@ import { makeDataDir, startService } from './process.ts';
 import { makeTenant, startChats } from './scenario.ts';
 import { seconds, writeSteadily } from './steady-writes.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const fullMessages = 1_000_000;
 const messagesEach = 10;
 const perSecond = 500;
@@ -54,7 +52,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
         writeSteadily({ url: service.url, requests, perSecond, until });
       await write(seconds(quick ? 1 : warmSeconds));
       const idle = await write(seconds(quick ? 2 : idleSeconds));
-      const backup = makeBackup(dataDir);
+      const backup = runCommand(['backup', join(dataDir, 'copy')], dataDir);
       const [busy, tookMs] = await Promise.all([write(backup), backup]);
       // First copies back the log that grew while a reader held it. Both sides of the backup are idle, so that other
       // work of the machine affects both figures.
@@ -90,19 +88,6 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
-}
-
-/** Resolves to the milliseconds it took. Rejects on any exit code but 0, with its stderr. */
-async function makeBackup(dataDir: string): Promise<number> {
-  const startedMs = performance.now();
-  const child = spawn(process.execPath, ['http/main.js', 'backup', join(dataDir, 'copy')], {
-    cwd: root,
-    env: { ...process.env, DATA_DIR: dataDir },
-    stdio: ['ignore', process.stderr, 'inherit'],
-  });
-  const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) throw new Error(`the backup ended with ${code}`);
-  return performance.now() - startedMs;
 }
 
 /** Writes the rows of a year of answered and closed chats that satisfy every rule a backup checks. */

@@ -15,7 +15,7 @@ export class HttpConnection {
   readonly #socket: Socket;
   readonly #host: string;
   #received = '';
-  #answered: { resolve(): void; reject(error: Error): void } | undefined;
+  #answered: { resolve(body: string): void; reject(error: Error): void } | undefined;
 
   private constructor(socket: Socket, host: string) {
     this.#socket = socket;
@@ -37,8 +37,11 @@ export class HttpConnection {
     });
   }
 
-  /** Resolves with the last byte of the answer. Rejects on any status except 200 and 201. One request at a time. */
-  post({ body, ...request }: Request): Promise<void> {
+  /**
+   * Resolves to the answer's body, as Latin-1, with its last byte. Rejects on any status except 200 and 201. One request
+   * at a time.
+   */
+  post({ body, ...request }: Request): Promise<string> {
     return this.#send(
       'POST',
       request,
@@ -48,7 +51,7 @@ export class HttpConnection {
   }
 
   /** The same without a body. */
-  get(request: Omit<Request, 'body'>): Promise<void> {
+  get(request: Omit<Request, 'body'>): Promise<string> {
     return this.#send('GET', request, [], '');
   }
 
@@ -57,7 +60,7 @@ export class HttpConnection {
     { path, token }: Omit<Request, 'body'>,
     headers: readonly string[],
     body: string,
-  ): Promise<void> {
+  ): Promise<string> {
     const authorization = token === undefined ? [] : [`Authorization: Bearer ${token}`];
     const head = [
       `${method} ${path} HTTP/1.1`,
@@ -88,7 +91,7 @@ export class HttpConnection {
     const answer = this.#received;
     this.#received = '';
     this.#answered = undefined;
-    if (answeredWell.test(head)) answered?.resolve();
+    if (answeredWell.test(head)) answered?.resolve(answer.slice(headEnd + 4));
     else answered?.reject(new Error(`answered with ${answer}`));
   }
 }

@@ -22,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   pages: () => import('./pages.ts'),
   start: () => import('./start.ts'),
   backup: () => import('./backup.ts'),
+  million: () => import('./million.ts'),
   workspaces: () => import('./workspaces.ts'),
   mixed: () => import('./mixed.ts'),
   memory: () => import('./memory.ts'),

@@ -85,3 +85,9 @@ export async function startChats(api: Api, embedId: string, count: number): Prom
     ),
   );
 }
+
+/** The id of the person's workspace, which names its file. */
+export async function workspaceIdOf(api: Api, { token }: Person): Promise<string> {
+  const { workspace } = await api.call<{ workspace: { id: string } }>('GET', '/me/workspace', { token });
+  return workspace.id;
+}

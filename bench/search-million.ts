@@ -113,7 +113,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 }
 
 /** Repeats until the index is complete. Each answer before that reports the progress. */
-async function waitForIndex(api: Api, { token }: Person): Promise<{ firstMs: number; allMs: number }> {
+export async function waitForIndex(api: Api, { token }: Person): Promise<{ firstMs: number; allMs: number }> {
   const startedMs = performance.now();
   let firstMs: number | undefined;
   for (;;) {

@@ -35,6 +35,33 @@ export interface Past {
   text(): string;
 }
 
+export interface Speech {
+  /** The most frequent first. */
+  readonly words: readonly string[];
+  /** One word, by its frequency. */
+  pick(): string;
+  /** A message of 4 to 20 words. */
+  text(): string;
+}
+
+export function createSpeech(random: Random): Speech {
+  const words = makeWords(random);
+  const upTo: number[] = [];
+  let sum = 0;
+  for (let rank = 0; rank < words.length; rank += 1) upTo.push((sum += 1 / (rank + 2.7)));
+  const pick = (): string => words[indexOf(upTo, random.next() * sum)] ?? 'the';
+  return {
+    words,
+    pick,
+    text() {
+      const parts = Array.from({ length: 4 + random.below(16) }, pick);
+      if (random.chance(0.1)) parts.push(`#${10_000 + random.below(90_000)}`);
+      const line = parts.join(' ');
+      return `${line[0]?.toUpperCase()}${line.slice(1)}${random.chance(0.3) ? '?' : '.'}`;
+    },
+  };
+}
+
 /**
  * Inserts this many messages, with their conversations and visitors, into a workspace with a site. Conversations are
  * distributed over these departments.
@@ -47,18 +74,8 @@ export function fillPast(
   const random = randomFrom(seed);
   const conversations = messages / messagesEach;
   const visitors = conversations / visitorsEach;
-  const words = makeWords(random);
+  const { words, pick, text } = createSpeech(random);
   const ranks = new Map(words.map((word, rank) => [word, rank]));
-  const upTo: number[] = [];
-  let sum = 0;
-  for (let rank = 0; rank < words.length; rank += 1) upTo.push((sum += 1 / (rank + 2.7)));
-  const pick = (): string => words[indexOf(upTo, random.next() * sum)] ?? 'the';
-  const text = (): string => {
-    const parts = Array.from({ length: 4 + random.below(16) }, pick);
-    if (random.chance(0.1)) parts.push(`#${10_000 + random.below(90_000)}`);
-    const line = parts.join(' ');
-    return `${line[0]?.toUpperCase()}${line.slice(1)}${random.chance(0.3) ? '?' : '.'}`;
-  };
 
   const bodies: string[] = [];
   const owners: string[] = [];
