@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import type { Parser } from 'tap-parser';
 
 /** One more than the two cores of a small machine: many wait for a clock, a disk or a browser. */
 const filesAtOnce = 3;
@@ -36,11 +37,31 @@ const node = [
   pathToFileURL(join(import.meta.dirname, 'stripped-types.js')).href,
 ];
 // tap requests those reports through NODE_OPTIONS.
+const failures: string[] = [];
 for (const file of files) {
-  void t.spawn('env', ['-u', 'NODE_OPTIONS', ...node, file], {
+  const run = t.spawn('env', ['-u', 'NODE_OPTIONS', ...node, file], {
     name: file,
     buffered: true,
     timeout: fileTimeoutMs,
     env,
   });
+  run.subtest?.parser.on('child', noteFailures);
 }
+/** Names each failed assertion after the tests that it is in; those fail with it, and are not named again. */
+function noteFailures(parser: Parser): void {
+  let hasFailedChild = false;
+  parser.on('child', (child) => {
+    noteFailures(child);
+    child.on('complete', ({ ok }: { readonly ok: boolean }) => {
+      hasFailedChild = !ok;
+    });
+  });
+  parser.on('assert', ({ ok, fullname, todo, skip }) => {
+    if (!ok && !hasFailedChild && !todo && !skip) failures.push(fullname);
+    hasFailedChild = false;
+  });
+}
+// Who reads the end of 50,000 lines sees what failed.
+process.on('exit', () => {
+  for (const failure of failures) console.log(`# failed: ${failure}`);
+});

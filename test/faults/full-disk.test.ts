@@ -27,6 +27,7 @@ t.test(
     await load.refuses(50);
     load.stop();
     await load.ended();
+    await load.writesUntilRefused();
     t.same([...new Set(load.otherAnswers)], [503]);
     t.ok(load.acknowledged > 3, 'some were taken while there was room');
 

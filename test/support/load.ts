@@ -83,6 +83,19 @@ export class Load {
     while (this.otherAnswers.length < count) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
+  /** Writes one message after another until one is refused: a group of them is refused where a few pages are left. */
+  async writesUntilRefused(): Promise<void> {
+    const [place] = this.places;
+    if (place === undefined) throw new Error('open() makes the places to write to');
+    const order = this.#newOrder();
+    const refused = this.otherAnswers.length;
+    while (this.otherAnswers.length === refused) {
+      const body = this.#text();
+      const path = `/conversations/${place.conversationId}/messages`;
+      this.#note({ place, order, body, answer: await this.#api.post(path, { body }, this.#owner.token) });
+    }
+  }
+
   /** Resolves when every writer was disconnected, or ended after stop(). */
   async ended(): Promise<void> {
     await Promise.all(this.#writers);
