@@ -178,7 +178,7 @@ export const QueueCounts = Type.Object({
   views: Type.Array(
     Type.Object({
       viewId: Id,
-      count: nullable(Type.Integer({ ...Count, description: 'Null if its site or tag would take too long to count.' })),
+      count: nullable(Type.Integer({ ...Count, description: 'Null if it would take too long to count.' })),
     }),
   ),
 });

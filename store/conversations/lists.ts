@@ -5,7 +5,7 @@
 import { above, below, type Cursor, newestOf, oldestOf } from '../cursor.ts';
 import type { Database } from '../database.ts';
 import { type Channel, type ConversationRecord, findConversations, type Reach } from './conversations.ts';
-import { narrowedTo, openOnes, type QueueFilter, type QueueReader, type Run, runsOf } from './queue-runs.ts';
+import { narrowedTo, openOnes, type QueueFilter, type QueueReader, type Run, runsOf, whereOf } from './queue-runs.ts';
 
 /** `activity`: by the last message, newest first. */
 export type QueueSort = 'activity' | 'oldest_activity' | 'newest' | 'oldest' | 'longest_waiting';
@@ -103,13 +103,13 @@ const newestFirst = 'ORDER BY createdAt DESC, id DESC LIMIT @limit';
 function queueAt(
   db: Database,
   order: Order,
-  { where, values, filter, range, ...run }: Run & { filter: QueueFilter; range: Range },
+  { values, filter, range, ...run }: Run & { filter: QueueFilter; range: Range },
 ): Cursor[] {
   const { key, after, isNewestFirst } = order;
   const way = isNewestFirst ? 'DESC' : 'ASC';
   return db.all(
     `SELECT ${key} AS at, id FROM conversation INDEXED BY ${indexOf(run, filter, order)}
-     WHERE ${where} AND ${openOnes(filter)} AND ${narrowedTo} AND ${after} ORDER BY ${key} ${way}, id ${way} LIMIT @limit`,
+     WHERE ${whereOf(run)} AND ${openOnes(filter)} AND ${narrowedTo} AND ${after} ORDER BY ${key} ${way}, id ${way} LIMIT @limit`,
     { ...values, ...range },
   );
 }

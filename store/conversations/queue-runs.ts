@@ -2,7 +2,7 @@
 // read, however many there are. Lists merge their pages, counts add up.
 
 import { nameKey } from '../folding.ts';
-import { type Channel, type Reach, reachValues, withinReach } from './conversations.ts';
+import type { Channel, Reach } from './conversations.ts';
 
 export interface QueueFilter {
   readonly channel?: Channel | undefined;
@@ -26,7 +26,10 @@ export interface QueueReader {
 /** The parts of a reader have no conversation in common. */
 export interface Run {
   readonly of: 'channel' | 'department' | 'assignee' | 'offered';
+  /** A range of its index. */
   readonly where: string;
+  /** Which of the entries in the range; undefined for all. */
+  readonly only?: string;
   readonly values: Readonly<Record<string, string | number | null>>;
 }
 
@@ -52,22 +55,10 @@ export function runsOf({ reach, filter }: QueueReader): Run[] {
     departmentId: filter.departmentId ?? null,
     beyond: JSON.stringify(reach.departmentIds ?? []),
   };
-  const offered: Run = { of: 'offered', where: `${isOffered} AND ${ofOwn}`, values: own };
-  if (filter.isOffered === true) return [offered];
+  if (filter.isOffered === true) return [offeredIf(own)];
   const { assigneeId } = filter;
-  if (assigneeId !== undefined && assigneeId !== 'none') {
-    const assigned = channels.map(
-      (channel): Run => ({
-        of: 'assignee',
-        // Its own are always within its reach.
-        where: `assignedAgentId = @assigneeId AND channel = @channel AND ${inDepartment}${assigneeId === agentId ? '' : ` AND ${withinReach}`}`,
-        values: { ...own, ...reachValues({ ...reach, channels }), assigneeId, channel },
-      }),
-    );
-    if (filter.isOfferedToo !== true) return assigned;
-    const others = `${offered.where} AND assignedAgentId IS NOT @assigneeId`;
-    return [...assigned, { ...offered, where: others, values: { ...own, assigneeId } }];
-  }
+  if (assigneeId !== undefined && assigneeId !== 'none')
+    return runsOfAssignee({ reach, filter }, { channels, values: { ...own, assigneeId } });
   const ofChannel = (channel: Channel): Run => ({
     of: 'channel',
     where: 'channel = @channel',
@@ -90,15 +81,48 @@ export function runsOf({ reach, filter }: QueueReader): Run[] {
   const ownBeyond = channels.map(
     (channel): Run => ({
       of: 'assignee',
-      where: `assignedAgentId = @agentId AND channel = @channel AND ${inDepartment} AND ${beyond}`,
+      where: 'assignedAgentId = @agentId AND channel = @channel',
+      only: `${inDepartment} AND ${beyond}`,
       values: { ...own, channel },
     }),
   );
   return [
     ...seen,
     ...(assigneeId === 'none' ? [] : ownBeyond),
-    { ...offered, where: `${offered.where} AND ${beyond} AND assignedAgentId IS NOT @agentId` },
+    offeredIf(own, ` AND ${beyond} AND assignedAgentId IS NOT @agentId`),
   ];
+}
+
+function runsOfAssignee(
+  { reach, filter }: QueueReader,
+  { channels, values }: { channels: readonly Channel[]; values: Run['values'] },
+): Run[] {
+  // Its own are always within its reach, and everyone's within that of an admin.
+  const isAllSeen = filter.assigneeId === reach.agentId || reach.departmentIds === null;
+  const only = [
+    ...(filter.departmentId === undefined ? [] : [inDepartment]),
+    ...(isAllSeen ? [] : [`NOT (${beyond})`]),
+  ].join(' AND ');
+  const assigned = channels.map(
+    (channel): Run => ({
+      of: 'assignee',
+      where: 'assignedAgentId = @assigneeId AND channel = @channel',
+      ...(only === '' ? {} : { only }),
+      values: { ...values, channel },
+    }),
+  );
+  if (filter.isOfferedToo === true) return [...assigned, offeredIf(values, ' AND assignedAgentId IS NOT @assigneeId')];
+  if (isAllSeen) return assigned;
+  return [...assigned, offeredIf(values, ` AND ${beyond} AND assignedAgentId = @assigneeId`)];
+}
+
+function offeredIf(values: Run['values'], only = ''): Run {
+  return { of: 'offered', where: isOffered, only: `${ofOwn}${only}`, values };
+}
+
+/** All of its condition. */
+export function whereOf({ where, only }: Pick<Run, 'where' | 'only'>): string {
+  return only === undefined ? where : `${where} AND ${only}`;
 }
 
 /** Open or pending, and what the indexes of runs need to be used. */

@@ -17,6 +17,7 @@ import {
 } from '../../store/conversations/conversations.ts';
 import { placeInQueue, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
 import {
+  countByDepartment,
   countForAnyone,
   countOwnUnread,
   countQueue,
@@ -403,8 +404,21 @@ t.test(
         const isDescending = sort === 'newest' || sort === 'activity';
         t.same(queue, isDescending ? descending : descending.toReversed(), `queue, ${sort}, ${about}`);
         t.equal(countQueue(db, { reach, filter }), queue.length, `counted, ${about}`);
-        t.equal(countQueueWithin(db, { reach, filter }, { left: 1000 }), queue.length, `within, ${about}`);
-        t.ok([queue.length, undefined].includes(countQueueWithin(db, { reach, filter }, { left: 1 })), `cut, ${about}`);
+        const within = (budget: { ranges: number; entries: number }) => countQueueWithin(db, { reach, filter }, budget);
+        t.equal(within({ ranges: 1000, entries: 1000 }), queue.length, `within, ${about}`);
+        for (const budget of [
+          { ranges: 1, entries: 1000 },
+          { ranges: 1000, entries: 1 },
+        ])
+          t.ok([queue.length, undefined].includes(within(budget)), `cut, ${about}`);
+        t.strictSame(
+          countByDepartment(db, { reach, departmentIds: reach.departmentIds ?? departmentIds }),
+          (reach.departmentIds ?? departmentIds).map((departmentId) => ({
+            departmentId,
+            count: expected(['open', 'pending'], { departmentId }, queuePlace).length,
+          })),
+          `departments, ${about}`,
+        );
         const mine: QueueFilter = { ...filter, assigneeId: reach.agentId };
         const isOwn = (one: ConversationRecord): boolean =>
           one.assignedAgentId === reach.agentId || one.handshake?.toAgentId === reach.agentId;
@@ -537,7 +551,7 @@ t.test(
       );
       for (const { sql, plan } of plans)
         if (
-          /SCAN (?!json_each|\(subquery|conversation USING COVERING INDEX conversationOpenChats|conversation USING (COVERING )?INDEX conversationWaiting)/.test(
+          /SCAN (?!(?:json_each|one|department) VIRTUAL|\(subquery|conversation USING COVERING INDEX conversationOpenChats|conversation USING (COVERING )?INDEX conversationWaiting)/.test(
             plan,
           )
         )
@@ -634,21 +648,25 @@ t.test('lists are counted from indexes alone', async (t) => {
       { assigneeId: 'none' },
       { assigneeId: agentId, isOfferedToo: true },
       { isOffered: true },
-      ...(departmentIds === null ? [{ assigneeId: other }] : []),
+      { assigneeId: other },
       { tag: 'x' },
       { siteId: 's', assigneeId: 'none' },
     ];
     for (const filter of filters) {
       countQueue(db, { reach, filter });
-      countQueueWithin(db, { reach, filter }, { left: 100 });
+      countQueueWithin(db, { reach, filter }, { ranges: 100, entries: 100 });
     }
+    countByDepartment(db, { reach, departmentIds: [idOf(2, 1)] });
     countOwnUnread(db, reach);
     for (const channel of reach.channels) countForAnyone(db, { reach, channel });
   }
   t.ok(plans.length > 100);
   for (const { sql, plan } of plans)
-    if (!/withinReach|toAgentId/.test(sql)) t.match(plan, /COVERING INDEX/, `${sql}\n${plan}`);
-    else t.match(plan, /INDEX conversation(?:Offered|OfAssignee)/, sql);
+    if (!/toAgentId/.test(sql))
+      t.match(plan, /COVERING INDEX conversation.*\((?:channel=\? AND departmentId=|\w+=)\?/, `${sql}\n${plan}`);
+    else t.match(plan, /INDEX conversationOffered/, sql);
+  for (const { sql, plan } of plans)
+    if (/departmentId (?:IS|=) department/.test(sql)) t.match(plan, /channel=\? AND departmentId=\?/, sql);
 });
 
 t.test("[4.8] of calls, rows outside the agent's scope and the requested time are not read", async (t) => {

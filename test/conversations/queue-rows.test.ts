@@ -158,4 +158,70 @@ t.test('rows and numbers of the queue', async (t) => {
     await service.delete(`/views/${rare.id}`, owner.token);
     t.strictSame((await counts(owner.token)).views[0], { viewId: whole.id, count: 1000 });
   });
+
+  t.test('200 departments and 100 views are counted with few statements, the last views not at all', async (t) => {
+    const busy = await service.workspace();
+    const agent = await service.agent(busy, { channels: ['chats', 'tickets'] });
+    const db = service.running.services.engine.workspace(busy.workspaceId)?.db;
+    if (db === undefined) throw new Error('the workspace is not open');
+    const made = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const name = `Department ${index}`;
+        return (await service.post('/departments', { name, memberIds: [agent.agentId] }, busy.token)).body.id as string;
+      }),
+    );
+    const filters = [
+      { channel: 'chat' },
+      { departmentId: made[3] },
+      { assigneeId: 'none' },
+      { assigneeId: busy.agentId },
+    ];
+    for (const token of [busy.token, agent.token])
+      for (let index = 0; index < 50; index += 1) {
+        const scope = token === busy.token ? 'team' : 'own';
+        const filter = filters[index % filters.length];
+        const { status } = await service.post('/views', { name: `View ${index}`, filter, scope }, token);
+        t.equal(status, 201);
+      }
+    insertOpenConversations(db, {
+      count: 60,
+      startMs: service.clock.now(),
+      stepMs: 1,
+      siteId: busy.siteId,
+      clock: service.clock,
+      fields: (index) => ({
+        departmentId: made[index % 20] ?? null,
+        assignedAgentId: index < 30 ? busy.agentId : null,
+      }),
+    });
+    let statements = 0;
+    const { all, get } = db;
+    const counting =
+      (method: typeof all | typeof get) =>
+      (sql: string, values: never): never => {
+        if (sql.includes('INDEXED BY')) statements += 1;
+        return method.call(db, sql, values) as never;
+      };
+    Object.assign(db, { all: counting(all), get: counting(get) });
+    t.teardown(() => Object.assign(db, { all, get }));
+    for (const token of [busy.token, agent.token]) {
+      statements = 0;
+      const asked = await counts(token);
+      t.match(asked, { all: 60, unassigned: 30 });
+      t.comment(`${statements} statements`);
+      t.ok(statements < 250, `${statements} statements`);
+      const byId = new Map(asked.departments.map((one: any) => [one.departmentId, one.count]));
+      t.strictSame(
+        made.map((id) => byId.get(id)),
+        made.map((_, index) => (index < 20 ? 3 : 0)),
+      );
+    }
+    const { views } = await counts(agent.token);
+    t.strictSame(
+      views.slice(0, 4).map(({ count }: any) => count),
+      [60, 3, 30, 30],
+    );
+    t.equal(views.length, 100);
+    t.equal(views[96].count, null, 'beyond the budget');
+  });
 });
