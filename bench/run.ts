@@ -23,6 +23,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   start: () => import('./start.ts'),
   backup: () => import('./backup.ts'),
   million: () => import('./million.ts'),
+  peer: () => import('./peer.ts'),
   workspaces: () => import('./workspaces.ts'),
   mixed: () => import('./mixed.ts'),
   memory: () => import('./memory.ts'),
