@@ -240,6 +240,7 @@ function keep(
     authentication: mail.authentication,
     droppedFor: null,
     isSide: sideOf !== undefined,
+    source: mail.source,
     createdAt: ctx.at,
   });
   addReferences(ctx.db, { conversationId: conversation.id, messageId: message.id }, references);

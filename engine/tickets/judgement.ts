@@ -2,7 +2,7 @@
 // Specification 4.20, decisions "Inbound email".
 
 import { findVisitorByEmail } from '../../store/customers/visitors.ts';
-import { countTakenFrom, findMail, type MailAuthentication } from '../../store/mail/mails.ts';
+import { countTakenFrom, findMail, type MailAuthentication, type MailSource } from '../../store/mail/mails.ts';
 import { findOutbox } from '../../store/runtime/outbox.ts';
 import type { IncomingAttachment } from '../conversations/attachments.ts';
 import { hashOf } from '../directory/compact-ids.ts';
@@ -38,6 +38,8 @@ export interface IncomingMail {
   readonly authentication: MailAuthentication | null;
   /** Set if the mail reports a failed delivery. */
   readonly bounce: Bounce | null;
+  /** Null if the mail itself did not come here, as from the webhook. */
+  readonly source: MailSource | null;
 }
 
 export interface MailHeaders {

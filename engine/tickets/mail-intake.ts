@@ -88,6 +88,7 @@ export async function receiveWebhook(ports: MailPorts, workspaceId: string, mail
     attachments: [],
     authentication: null,
     bounce: null,
+    source: null,
   };
   await accept(ports, { workspaceId, mail: incoming, store: async () => ({ ...noFiles, attachments }) });
 }
@@ -224,7 +225,7 @@ function incomingOf(
   mail: ReadMail,
   { envelope }: ReceivedMail,
 ): Omit<IncomingMail, 'from' | 'ourAddresses' | 'otherRecipients'> {
-  const { messageId, subject, text, html, body, bodyHtml, remotePictures, authentication, bounce } = mail;
+  const { messageId, subject, text, html, body, bodyHtml, remotePictures, authentication, bounce, source } = mail;
   const replyTo = mail.replyTo.slice(0, maxReplyTo).flatMap(({ address, name }) => mailboxOf(address, name) ?? []);
   // An empty envelope sender cannot be answered: a machine's notice (RFC 5321 §4.5.5).
   const headers =
@@ -244,6 +245,7 @@ function incomingOf(
     attachments: [],
     authentication,
     bounce,
+    source,
   };
 }
 

@@ -1,12 +1,18 @@
-// What a mail holds beside its text: calendar invitations, and pictures on other servers. Decisions "Inbound email".
+// What a mail holds beside its text: calendar invitations, pictures on other servers, and its source. Decisions "Inbound
+// email".
 
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { calendarsOf } from '../../engine/tickets/invitations.ts';
 import { readWithPictures } from '../../engine/tickets/mail-pictures.ts';
-import { readWritten, requireReceivedMail } from '../../engine/tickets/original-mail.ts';
+import { readSource, readWritten, requireReceivedMail } from '../../engine/tickets/original-mail.ts';
+import { properFilename, safeFilename } from '../../engine/workspace/media-types.ts';
+import { maxSourceBytes } from '../../store/mail/mails.ts';
 import type { CalendarEvent } from '../../store/mail/records.ts';
+import { dispositionOf } from '../browser/file-names.ts';
 import { route } from '../route.ts';
 import { Invitations, maxInvitations } from '../schemas/mail-reading.ts';
 import { Id } from '../schemas/shared.ts';
@@ -17,6 +23,9 @@ const OfMessage = Type.Object({ conversationId: Id, messageId: Id });
 /** A calendar with a picture or a long agenda in it has less. */
 const maxCalendarBytes = 512 * 1024;
 const maxPictureNumber = 100;
+
+const sourceType = 'message/rfc822';
+const unpack = promisify(gunzip);
 
 export const mailReadingRoutes = [
   route({
@@ -119,6 +128,42 @@ export const mailReadingRoutes = [
           'Cache-Control': 'no-store',
         },
         body: picture.bytes,
+      };
+    },
+  }),
+
+  route({
+    operation: 'message.source',
+    method: 'GET',
+    path: '/conversations/{conversationId}/messages/{messageId}/source',
+    tag: 'Messages',
+    summary: "Download a mail's source",
+    description:
+      `The mail's own bytes with all of its headers, as they were received: the first ${maxSourceBytes / 1024} KiB. ` +
+      '`source` of the original says how long the whole mail is. ' +
+      'Returns 404 if they are not kept, as of mail from the webhook of the mail provider.',
+    access: { kind: 'agent', scope: 'messages:read', also: ['visitors:read'], role: 'admin' },
+    httpOnly: true,
+    params: OfMessage,
+    reply: { status: 200, schema: null, contentType: sourceType },
+    refusals: ['channel_not_assigned'],
+    async send({ workspaceId, caller, params }, { engine }) {
+      const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
+      const { subject, packed } = readSource(view, params);
+      const name = `${subject.trim().replace(/[\\/]/g, '-') || 'email'}.eml`;
+      return {
+        status: 200,
+        headers: {
+          'Content-Type': sourceType,
+          'Content-Security-Policy': "default-src 'none'; sandbox",
+          'Content-Disposition': dispositionOf({
+            name: properFilename(name, sourceType),
+            plainName: safeFilename(name, sourceType),
+            isShown: false,
+          }),
+          'Cache-Control': 'no-store',
+        },
+        body: await unpack(packed, { maxOutputLength: maxSourceBytes }),
       };
     },
   }),

@@ -1,6 +1,7 @@
 // Schemas of what a mail holds beside its text.
 
 import Type from 'typebox';
+import { maxSourceBytes } from '../../store/mail/mails.ts';
 import { CalendarEvent } from '../../store/mail/records.ts';
 import { behind } from './scoped-members.ts';
 import { MailAuthentication, nullable, Time } from './shared.ts';
@@ -30,5 +31,20 @@ export const OriginalMail = Type.Object({
   text: nullable(Type.String()),
   html: nullable(Type.String()),
   authentication: nullable(MailAuthentication),
+  source: nullable(
+    Type.Object(
+      {
+        size: Type.Integer({ description: 'Bytes of the whole mail.' }),
+        isWhole: Type.Boolean({
+          description: `Whether all of them are kept, or only the first ${maxSourceBytes / 1024} KiB.`,
+        }),
+      },
+      {
+        description:
+          "The mail's own bytes, which admins can get. Null if they are not kept: of mail from the provider's webhook, " +
+          'of imported mail, and of mail that came before the service kept them.',
+      },
+    ),
+  ),
   createdAt: Time,
 });

@@ -27,6 +27,21 @@ export interface MailRecord {
   readonly createdAt: string;
 }
 
+/** Of the beginning of a mail, as it was received. */
+export const maxSourceBytes = 256 * 1024;
+
+export interface SourceSize {
+  /** Of the whole mail. */
+  readonly bytes: number;
+  /** Of its beginning that is kept: all of it, or `maxSourceBytes`. */
+  readonly keptBytes: number;
+}
+
+export interface MailSource extends SourceSize {
+  /** The beginning, in gzip's format. */
+  readonly packed: Uint8Array;
+}
+
 type Row = Omit<MailRecord, 'toAddresses' | 'authentication' | 'isSide'> & {
   toAddresses: string;
   authentication: string | null;
@@ -42,14 +57,22 @@ const fromRow = (row: Row): MailRecord => ({
   isSide: row.isSide === 1,
 });
 
-export function insertMail(db: Database, mail: MailRecord): void {
+export interface NewMail extends MailRecord {
+  /** Without it if the mail's bytes are not known, or are not to be kept. */
+  readonly source?: MailSource | null;
+}
+
+export function insertMail(db: Database, { source, ...mail }: NewMail): void {
   db.run(
-    `INSERT INTO mail (${columns}) VALUES (@mailId, @direction, @conversationId, @messageId, @fromAddress, @fromName, @replyTo, @toAddresses, @subject, @text, @html, @authentication, @droppedFor, @isSide, @createdAt)`,
+    `INSERT INTO mail (${columns}, sourceBytes, sourceKeptBytes, source) VALUES (@mailId, @direction, @conversationId, @messageId, @fromAddress, @fromName, @replyTo, @toAddresses, @subject, @text, @html, @authentication, @droppedFor, @isSide, @createdAt, @sourceBytes, @sourceKeptBytes, @source)`,
     {
       ...mail,
       toAddresses: toJson(mail.toAddresses),
       authentication: toJsonOrNull(mail.authentication),
       isSide: mail.isSide ? 1 : 0,
+      sourceBytes: source?.bytes ?? null,
+      sourceKeptBytes: source?.keptBytes ?? null,
+      source: source?.packed ?? null,
     },
   );
 }
@@ -84,6 +107,22 @@ export function receivedMailId(db: Database, messageId: string): string | undefi
 /** Its text and HTML, which may have a mebibyte each. */
 export function findWritten(db: Database, mailId: string): Pick<MailRecord, 'text' | 'html'> | undefined {
   return db.get<Pick<MailRecord, 'text' | 'html'>>('SELECT text, html FROM mail WHERE mailId = ?', [mailId]);
+}
+
+/** Undefined if its source is not kept. */
+export function sourceSizeOf(db: Database, mailId: string): SourceSize | undefined {
+  return db.get<SourceSize>(
+    'SELECT sourceBytes AS bytes, sourceKeptBytes AS keptBytes FROM mail WHERE mailId = ? AND sourceBytes IS NOT NULL',
+    [mailId],
+  );
+}
+
+/** With the subject of its mail. Undefined if it is not kept. */
+export function findSource(
+  db: Database,
+  mailId: string,
+): (Pick<MailSource, 'packed'> & Pick<MailRecord, 'subject'>) | undefined {
+  return db.get('SELECT source AS packed, subject FROM mail WHERE mailId = ? AND sourceBytes IS NOT NULL', [mailId]);
 }
 
 export function setDroppedFor(db: Database, mailId: string, reason: string): void {

@@ -70,6 +70,7 @@ import { mergedTickets } from './workspace/0068-merged-tickets.ts';
 import { mergedContacts } from './workspace/0069-merged-contacts.ts';
 import { visitorLocale } from './workspace/0070-visitor-locale.ts';
 import { queueCounts } from './workspace/0071-queue-counts.ts';
+import { mailSource } from './workspace/0072-mail-source.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -147,4 +148,5 @@ export const workspaceMigrations: readonly Migration[] = [
   mergedContacts,
   visitorLocale,
   queueCounts,
+  mailSource,
 ];

@@ -74,7 +74,8 @@ const erase: readonly string[] = [
   // Messages to others may name the contact as a recipient.
   `UPDATE message SET mail = ${withoutPeople} WHERE mail IS NOT NULL AND EXISTS (SELECT 1 FROM json_tree(mail) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`,
   // Keeps the Message-ID, so that a second delivery of the same mail is recognised.
-  `UPDATE mail SET fromAddress = '', fromName = NULL, replyTo = NULL, toAddresses = '[]', subject = '', text = NULL, html = NULL, authentication = NULL
+  `UPDATE mail SET fromAddress = '', fromName = NULL, replyTo = NULL, toAddresses = '[]', subject = '', text = NULL, html = NULL, authentication = NULL,
+     sourceBytes = NULL, sourceKeptBytes = NULL, source = NULL
    WHERE ${erasedMail} OR lower(fromAddress) IN (SELECT address FROM erasedAddress) OR lower(replyTo) IN (SELECT address FROM erasedAddress)
      OR EXISTS (SELECT 1 FROM json_each(toAddresses) WHERE lower(value) IN (SELECT address FROM erasedAddress))`,
   `DELETE FROM draft WHERE id IN (${ofErased('draftIds')}) OR (conversationId IN (SELECT id FROM erasedConversation) AND id NOT IN (${ofOthers('draftIds')}))

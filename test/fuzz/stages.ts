@@ -2,6 +2,7 @@
 // created before every request, since most work once; requests.ts starts from it and breaks parts. What requests from
 // the pools can create does not belong here.
 
+import { gzipSync } from 'node:zlib';
 import { Secret, TOTP } from 'otpauth';
 import { suppress } from '../../engine/mail/suppressions.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
@@ -22,6 +23,13 @@ type Stage = (world: World) => Promise<Known>;
 const suppressOne = command('test.suppress', (ctx, { email }: { email: string }): void =>
   suppress(ctx, email, 'bounce', '550 no such user'),
 );
+/** As if its mail had come by SMTP. */
+const keepSource = command('test.keepSource', (ctx, { messageId }: { messageId: string }): void => {
+  ctx.db.run('UPDATE mail SET sourceBytes = 5, sourceKeptBytes = 5, source = ? WHERE messageId = ?', [
+    gzipSync('Hello'),
+    messageId,
+  ]);
+});
 const jobs = ['chats', 'tickets', 'calls'];
 /** The name of an app for one consent. */
 const fleeting = 'A fleeting app';
@@ -187,6 +195,16 @@ const stages: Readonly<Record<string, Stage>> = {
     params: { domainId: (await world.asAdmin('POST', '/email/domain', { domain: 'shop1.example' })).domain.id },
   }),
   'message.original': (world) => mailedMessage(world),
+  'message.source': async (world) => {
+    const mailed = await mailedMessage(world);
+    const { workspaceId } = await world.admin();
+    await world.service.running.services.engine.execute(keepSource, {
+      workspaceId,
+      caller: systemCaller,
+      params: mailed.params,
+    });
+    return mailed;
+  },
   'message.picture': async (world) => {
     const { caller, params } = await mailedMessage(world, { html: `<p>x<img src="${world.siteUrl}/logo.png"></p>` });
     return { caller, params: { ...params, number: '1' } };

@@ -100,6 +100,13 @@ t.test('[4.20] the corpus', async (t) => {
       t.equal(original.body.from.address, from);
       if (want.name !== undefined) t.equal(original.body.from.name, want.name);
       t.match(original.body.authentication, { spf: String, dkim: String, dmarc: String });
+      const source = await fetch(`${service.url}/api/v1/conversations/${ticket.id}/messages/${message.id}/source`, {
+        headers: { Authorization: `Bearer ${owner.token}` },
+      });
+      // Lines end with CRLF on the wire.
+      const sent = raw.toString('latin1').replace(/\r?\n/g, '\r\n');
+      t.equal(Buffer.from(await source.arrayBuffer()).toString('latin1'), sent, 'its source is what was sent');
+      t.same(original.body.source, { size: sent.length, isWhole: true });
     });
   }
 

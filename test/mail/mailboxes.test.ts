@@ -124,7 +124,8 @@ t.test('a mailbox elsewhere', { skip }, async (t) => {
       afterwards: 'nothing',
       folder: 'INBOX',
     });
-    await put(service, dovecot, rawMail('New', { headers: ['Cc: dora@customer.example'] }));
+    const raw = rawMail('New', { headers: ['Cc: dora@customer.example'] });
+    await put(service, dovecot, raw);
     const { data } = await socket.next('conversation.created');
     await service.settled();
     t.match(await service.conversation(data.conversation.id, owner.token), {
@@ -133,6 +134,9 @@ t.test('a mailbox elsewhere', { skip }, async (t) => {
     });
     const [message] = await service.messages(data.conversation.id, owner.token);
     t.match(message.mail, { from: { address: 'cleo@customer.example' }, authentication: { spf: 'none' } });
+    const source = `/api/v1/conversations/${data.conversation.id}/messages/${message.id}/source`;
+    const headers = { Authorization: `Bearer ${owner.token}` };
+    t.ok((await (await fetch(service.url + source, { headers })).text()).endsWith(raw.replaceAll('\n', '\r\n')));
     t.same(await dovecot.contents(user), [
       { subject: 'Old', isSeen: false },
       { subject: 'New', isSeen: false },

@@ -2,6 +2,7 @@
 // is away for days, and numbers its mails anew. It remembers what became of each mail there.
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import type { MailReader } from '../../workers/mail/mail-reader.ts';
 import type { FetchedMail, ImapSession, MailboxReader } from '../../workers/mail/mailboxes.ts';
 import type { Random } from '../support/seeded.ts';
@@ -157,7 +158,8 @@ export const plainMails: MailReader = {
   calendar: async () => unused(),
   compose: async () => unused(),
   async file({ path }) {
-    const text = readFileSync(path, 'utf8');
+    const bytes = readFileSync(path);
+    const text = bytes.toString();
     const name = text.replaceAll(' ', '-');
     const nothing = undefined;
     return {
@@ -186,6 +188,7 @@ export const plainMails: MailReader = {
       body: text,
       bodyHtml: null,
       authentication: { spf: 'none', dkim: 'none', dmarc: 'none' },
+      source: { bytes: bytes.length, keptBytes: bytes.length, packed: gzipSync(bytes) },
     };
   },
   stop: async () => {},

@@ -19,15 +19,17 @@ const maxLines = 1_000_000;
 const maxBlankSquares = 1e9;
 const [tab, lf, cr, space] = [9, 10, 13, 32];
 
-/** Rejects with MailTooComplex or a disk error. */
-export async function requireBoundedHead(path: string): Promise<void> {
+/** Resolves to the beginning of the mail, which the header is in. Rejects with MailTooComplex or a disk error. */
+export async function requireBoundedHead(path: string): Promise<Uint8Array> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(maxHeadBytes + 1), position: 0 });
-    const { lines, isWhole } = headOf(buffer.subarray(0, bytesRead));
+    const beginning = buffer.subarray(0, bytesRead);
+    const { lines, isWhole } = headOf(beginning);
     if (!isWhole && bytesRead > maxHeadBytes)
       throw new MailTooComplex(`the header of a mail may have ${maxHeadBytes} bytes`);
     if (lines > maxHeadLines) throw new MailTooComplex(`the header of a mail may have ${maxHeadLines} lines`);
+    return beginning;
   } finally {
     await file.close();
   }

@@ -3,6 +3,7 @@
 
 import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
+import type { MailSource } from '../../store/mail/mails.ts';
 import { createResolver, type NameResolver } from '../providers/resolver.ts';
 import type { RejectedMail } from '../providers/smtp-listener.ts';
 import { answerCalls } from '../thread.ts';
@@ -11,6 +12,7 @@ import { type Display, displayOf, type Written } from './display.ts';
 import { requireBoundedHead, requireBoundedText } from './head.ts';
 import { type AttachmentFile, type MailParts, MailTooComplex, readParts } from './parts.ts';
 import { type RenderedText, renderMarkdown } from './rich-text.ts';
+import { sourceOf } from './source.ts';
 
 export interface ReaderData {
   readonly dnsServers: readonly string[] | undefined;
@@ -18,6 +20,7 @@ export interface ReaderData {
 
 export interface ReadMail extends MailParts, Display {
   readonly authentication: Authentication;
+  readonly source: MailSource;
 }
 
 /** Kept of the original text and HTML in the row. */
@@ -46,22 +49,24 @@ export const methods = {
 };
 
 async function readFile(mail: { path: string; envelope: Envelope | null }, dns: NameResolver): Promise<ReadMail> {
-  await requireBoundedHead(mail.path);
+  const beginning = await requireBoundedHead(mail.path);
   await requireBoundedText(mail.path);
-  const [parts, authentication] = await Promise.all([
+  const { size } = await stat(mail.path);
+  const [parts, authentication, source] = await Promise.all([
     readParts(mail.path),
     mail.envelope === null ? notJudged : authenticateMail(mail.path, mail.envelope, dns),
+    sourceOf(beginning, size),
   ]);
   const text = parts.text?.slice(0, maxOriginalChars) ?? null;
   const html = parts.html?.slice(0, maxOriginalChars) ?? null;
   const isWhole = !parts.isTextCut && text === parts.text && html === parts.html;
-  const attachments = isWhole ? parts.attachments : [...parts.attachments, await theMailItself(mail.path)];
-  return { ...parts, text, html, attachments, ...displayOf({ text, html }), authentication };
+  const attachments = isWhole ? parts.attachments : [...parts.attachments, theMailItself(mail.path, size)];
+  return { ...parts, text, html, attachments, ...displayOf({ text, html }), authentication, source };
 }
 
 /** A text that is too long for its row is kept as a file. */
-async function theMailItself(path: string): Promise<AttachmentFile> {
-  return { path, name: 'message.eml', contentType: 'message/rfc822', size: (await stat(path)).size, contentId: null };
+function theMailItself(path: string, size: number): AttachmentFile {
+  return { path, name: 'message.eml', contentType: 'message/rfc822', size, contentId: null };
 }
 
 answerCalls(methods);
