@@ -1,6 +1,7 @@
 // Reading mail in the inbox, in a real browser: calendar invitations in the reader's time, pictures elsewhere only on
 // request and never from their server, and the mail as it was received.
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
@@ -234,6 +235,77 @@ t.test('[reading] mails in the inbox', { skip: noBrowser }, async (t) => {
     t.strictSame(await barriersOf(page), []);
     await picture(page, 'original');
     await page.close();
+  });
+
+  t.test('an admin downloads the source; for other roles there is none', async (t) => {
+    const path = await receive([html('<p>Hello</p>')]);
+    const { id } = (await service.tickets(owner.token)).at(-1);
+    const [message] = await service.messages(id, owner.token);
+    const { size } = (await service.get(`/conversations/${id}/messages/${message.id}/original`, owner.token)).body
+      .source;
+    for (const scheme of ['light', 'dark'] as const)
+      for (const width of [1440, 360]) {
+        const page = await open(path, scheme, width);
+        await page.getByRole('button', { name: 'Original email' }).click();
+        const button = page.getByRole('button', { name: 'Download source' });
+        await button.waitFor();
+        await page.getByText(`${size} B`).waitFor();
+        t.notOk(await page.evaluate(isWide), `${width} wide`);
+        t.strictSame(await barriersOf(page), []);
+        await picture(page, `source-${scheme}-${width}`);
+        if (width === 1440 && scheme === 'light') {
+          const downloading = page.waitForEvent('download');
+          await button.click();
+          const file = await downloading;
+          t.equal(file.suggestedFilename(), `Mail ${count}.eml`);
+          const saved = readFileSync(await file.path(), 'utf8');
+          t.match(saved, new RegExp(`^From: Kim [\\s\\S]*<${count}@example.org>[\\s\\S]*<p>Hello</p>`));
+          t.equal(saved.length, size);
+          await page.route('**/source', (route) =>
+            route.fulfill({ status: 503, json: { error: 'service_unavailable', message: 'The service is busy.' } }),
+          );
+          await button.click();
+          await page.getByRole('alert').getByText('The service is busy.').waitFor();
+          t.strictSame(await barriersOf(page), []);
+        }
+        await page.close();
+      }
+
+    const agent = await service.agent(owner);
+    const page = await pages.open(path, { token: agent.token });
+    await page.getByRole('button', { name: 'Original email' }).click();
+    const dialog = page.getByRole('dialog', { name: 'The email as it was received' });
+    await dialog.getByLabel('HTML source').waitFor();
+    t.equal(await dialog.getByRole('button', { name: /source/ }).count(), 0);
+    t.notMatch(await dialog.textContent(), /no source/);
+    await page.close();
+  });
+
+  t.test('a cut source says so, and a mail of the webhook that it has none', async (t) => {
+    const long = await receive([text(`${'A long line of a long mail. '.repeat(2)}\r\n`.repeat(6000))]);
+    await service.deliver(await service.mailbox(owner), { messageId: '<hooked@example.org>', subject: 'Hooked' });
+    const hooked = `/inbox/all/${(await service.tickets(owner.token)).at(-1).id}`;
+    for (const [name, path, words] of [
+      ['cut', long, /^The first 256 KB of 3\d\d KB$/],
+      ['hooked', hooked, /^There is no source to download: this email came through a mail provider/],
+    ] as const)
+      for (const width of [1440, 360]) {
+        const page = await open(path, width === 360 ? 'dark' : 'light', width);
+        await page.getByRole('button', { name: 'Original email' }).click();
+        const dialog = page.getByRole('dialog', { name: 'The email as it was received' });
+        await dialog.getByText(words).waitFor();
+        t.equal(await dialog.getByRole('button', { name: 'Download' }).count(), name === 'cut' ? 1 : 0);
+        t.notOk(await page.evaluate(isWide), `${width} wide`);
+        t.notOk(
+          await dialog.evaluate((element) =>
+            [...element.querySelectorAll('.content, .row')].some((one) => one.scrollWidth > one.clientWidth),
+          ),
+          'nothing sticks out',
+        );
+        t.strictSame(await barriersOf(page), []);
+        await picture(page, `source-${name}-${width}`);
+        await page.close();
+      }
   });
 
   t.same(pages.problems, []);

@@ -134,7 +134,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'live-socket paging passkeys session-refresh',
     'live',
     'await-socket session',
-    'confirm-self invitation-sent notify-choice people picture-field provider-notes push service-worker site-seen',
+    'confirm-self invitation-sent notify-choice people picture-field provider-notes push save-file service-worker site-seen',
     'auth/ reports/ settings/',
     'search/',
     'contacts/',

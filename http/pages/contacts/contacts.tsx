@@ -15,6 +15,7 @@ import { Time } from '../design/time.tsx';
 import { query, setQuery } from '../location.ts';
 import { notifyFailure } from '../notices.ts';
 import type { Contact } from '../records.ts';
+import { saveFile } from '../save-file.ts';
 import { Marked } from '../search/marked.tsx';
 import { hasRole } from '../session.ts';
 import { setTitle } from '../title.ts';
@@ -141,10 +142,7 @@ async function downloadContacts(): Promise<void> {
   try {
     const { exportedContacts } = await import('./importing.ts');
     // Spreadsheets recognise UTF-8 by this mark.
-    const url = URL.createObjectURL(new Blob(['\ufeff', await exportedContacts()], { type: 'text/csv' }));
-    const link = Object.assign(document.createElement('a'), { href: url, download: 'contacts.csv' });
-    link.click();
-    URL.revokeObjectURL(url);
+    saveFile(new Blob(['\ufeff', await exportedContacts()], { type: 'text/csv' }), 'contacts.csv');
   } catch (error) {
     notifyFailure(error);
   }

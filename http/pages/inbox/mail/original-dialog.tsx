@@ -6,7 +6,9 @@ import { Dialog } from '../../design/dialog.tsx';
 import { Failure, Loading } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import type { Message, OriginalMail } from '../../records.ts';
+import { hasRole } from '../../session.ts';
 import { exactTime } from '../../times.ts';
+import { MailSource } from './mail-source.tsx';
 
 export function OriginalDialog({
   message,
@@ -21,12 +23,12 @@ export function OriginalDialog({
     <Dialog title="The email as it was received" wide onClose={onClose}>
       {mail.failure !== undefined && <Failure error={mail.failure} retry={mail.reload} />}
       {mail.value === undefined && mail.failure === undefined && <Loading />}
-      {mail.value !== undefined && <Original mail={mail.value} />}
+      {mail.value !== undefined && <Original mail={mail.value} message={message} />}
     </Dialog>
   );
 }
 
-function Original({ mail }: { readonly mail: OriginalMail }): JSX.Element {
+function Original({ mail, message }: { readonly mail: OriginalMail; readonly message: Message }): JSX.Element {
   const { from, replyTo, to, subject, mailId, authentication, createdAt, text, html } = mail;
   const rows = [
     ['From', from.name === null ? from.address : `${from.name} <${from.address}>`],
@@ -49,6 +51,7 @@ function Original({ mail }: { readonly mail: OriginalMail }): JSX.Element {
           </Fragment>
         ))}
       </dl>
+      {hasRole('admin') && <MailSource mail={mail} message={message} />}
       {text !== null && <Source title="Text" text={text} />}
       {html !== null && <Source title="HTML source" text={html} />}
     </div>

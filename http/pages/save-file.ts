@@ -1,0 +1,8 @@
+// Gives the reader a file that the page has, as if it were downloaded.
+
+export function saveFile(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file);
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}
