@@ -303,7 +303,9 @@ function anew(target: ConversationRecord): ConversationRecord {
   return { ...target, version: target.version + 1 };
 }
 
-function isOver({ status }: ConversationRecord): boolean {
+type Status = Pick<ConversationRecord, 'status'>;
+
+function isOver({ status }: Status): boolean {
   return status === 'solved' || status === 'closed';
 }
 
@@ -313,7 +315,7 @@ function waitingIn(conversation: ConversationRecord): string | null {
 }
 
 /** Whoever would have come back to the merged ticket finds it in the target. */
-function opens(source: ConversationRecord, target: ConversationRecord): boolean {
+function opens(source: Status, target: Status): boolean {
   return source.status === 'open' ? target.status !== 'open' : source.status === 'pending' && isOver(target);
 }
 
@@ -349,11 +351,24 @@ function broughtSince(
   return { written, addresses };
 }
 
-/** The merge opened the target, and no one wrote in it since: it is as it was. */
-function closeAgain(ctx: Context, target: ConversationRecord, { detail, createdAt }: TicketMove): ConversationRecord {
+/** Only this merge opened the target, and no one wrote in it since: it is as it was. */
+function closeAgain(
+  ctx: Context,
+  target: ConversationRecord,
+  { id, detail, createdAt }: TicketMove,
+): ConversationRecord {
   const before = detail.target;
   if (before === null || before.status === target.status || target.status !== 'open') return target;
   if (isSpokenAfter(ctx.db, target.id, createdAt)) return target;
+  // What a later merge brought keeps its times, and found the target open: no message and no status tells of it.
+  const isOpenForOther = mergesInto(ctx.db, target.id).some(
+    (other) =>
+      other.id !== id &&
+      other.createdAt >= createdAt &&
+      other.detail.before !== null &&
+      opens(other.detail.before, before),
+  );
+  if (isOpenForOther) return target;
   if (before.status !== 'pending') return resolve(ctx, target, before);
   const { snoozedUntil } = before;
   return snoozedUntil !== null && snoozedUntil <= ctx.at ? target : moveTo(ctx, target, 'pending', { snoozedUntil });

@@ -326,6 +326,40 @@ t.test('merging and splitting', async (t) => {
     sound(t);
   });
 
+  t.test('undoing one of two merges closes nothing that the other opens, too', async (t) => {
+    const solved = async () => {
+      const ticket = await mailed();
+      await service.post(`/conversations/${ticket.id}/status`, { status: 'solved' }, ann.token);
+      return ticket;
+    };
+    const into = async (...sources: { readonly id: string }[]) => {
+      const target = await solved();
+      for (const { id } of sources) {
+        t.equal((await merge(id, target.id)).status, 200);
+        service.clock.advance(1000);
+      }
+      t.match(await record(target.id), { status: 'open' });
+      return target;
+    };
+    const [first, second] = [await mailed(), await mailed()];
+    const waiting = await record(second.id);
+    const target = await into(first, second);
+    await unmerge(first.id);
+    const { waitingSince } = waiting;
+    t.match(await record(target.id), { status: 'open', solvedAt: null, waitingSince }, "the other's customer waits");
+    const [other, done] = [await mailed(), await solved()];
+    const another = await into(other, done);
+    await unmerge(other.id);
+    t.match(await record(another.id), { status: 'solved' }, 'the other one was solved itself');
+    const [last, before] = [await mailed(), await mailed()];
+    const third = await into(before, last);
+    await unmerge(last.id);
+    t.match(await record(third.id), { status: 'open' });
+    await unmerge(before.id);
+    t.match(await record(third.id), { status: 'solved' }, 'from the last one back it is as it was');
+    sound(t);
+  });
+
   t.test('a draft and a repeated note on a merged ticket go to the target', async (t) => {
     const [first, second] = [await mailed(), await mailed()];
     const note = { body: 'Once', noteId: '01a1faa5-20b4-76c0-bd16-f71190000001' };
