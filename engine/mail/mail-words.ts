@@ -7,7 +7,9 @@ import type { View } from '../runtime/context.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 
 interface MailWords {
-  readonly isRightToLeft: boolean;
+  /** Such as `de`. */
+  readonly language: string;
+  readonly direction: 'ltr' | 'rtl';
   readonly colon: string;
   /** The receipt of a question. */
   thanks(number: number | null): string;
@@ -23,8 +25,12 @@ interface MailWords {
   readonly leftOut: string;
 }
 
+/** French has one before a colon, which begins no line. */
+const noBreak = '\u00a0';
+
 const english: MailWords = {
-  isRightToLeft: false,
+  language: 'en',
+  direction: 'ltr',
   colon: ':',
   thanks: (number) => `Thank you for your question. Its number is ${number}.`,
   weAnswer: 'We will answer at this address. To add something, answer this mail.',
@@ -38,7 +44,8 @@ const english: MailWords = {
 
 const languages: Readonly<Record<string, MailWords>> = {
   de: {
-    isRightToLeft: false,
+    language: 'de',
+    direction: 'ltr',
     colon: ':',
     thanks: (number) => `Vielen Dank für Ihre Frage. Sie hat die Nummer ${number}.`,
     weAnswer: 'Wir antworten an diese Adresse. Wenn Sie etwas ergänzen möchten, antworten Sie auf diese E-Mail.',
@@ -47,24 +54,26 @@ const languages: Readonly<Record<string, MailWords>> = {
     answerOr: 'Antworten Sie auf diese E-Mail, oder',
     goOn: 'schreiben Sie auf unserer Website weiter',
     customer: 'Kunde',
-    leftOut: 'Frühere Nachrichten sind weggelassen.',
+    leftOut: 'Frühere Nachrichten sind hier nicht enthalten.',
   },
   fr: {
-    isRightToLeft: false,
-    colon: ' :',
+    language: 'fr',
+    direction: 'ltr',
+    colon: `${noBreak}:`,
     thanks: (number) => `Merci pour votre question. Elle porte le numéro ${number}.`,
     weAnswer: 'Nous répondrons à cette adresse. Pour ajouter quelque chose, répondez à cet e-mail.',
-    questionSubject: ({ name, number }) => `${name} : question ${number}`,
-    wrote: ({ at, author }) => `Le ${at}, ${author} a écrit :`,
+    questionSubject: ({ name, number }) => `${name}${noBreak}: question ${number}`,
+    wrote: ({ at, author }) => `Le ${at}, ${author} a écrit${noBreak}:`,
     answerOr: 'Répondez à cet e-mail, ou',
     goOn: 'continuez sur notre site',
     customer: 'Client',
     leftOut: 'Les messages précédents ne figurent pas ici.',
   },
   es: {
-    isRightToLeft: false,
+    language: 'es',
+    direction: 'ltr',
     colon: ':',
-    thanks: (number) => `Gracias por su pregunta. Su número es ${number}.`,
+    thanks: (number) => `Gracias por su pregunta. Le hemos asignado el número ${number}.`,
     weAnswer: 'Le responderemos a esta dirección. Para añadir algo, responda a este correo.',
     questionSubject: ({ name, number }) => `${name}: pregunta ${number}`,
     wrote: ({ at, author }) => `El ${at}, ${author} escribió:`,
@@ -74,14 +83,15 @@ const languages: Readonly<Record<string, MailWords>> = {
     leftOut: 'No se incluyen los mensajes anteriores.',
   },
   ar: {
-    isRightToLeft: true,
+    language: 'ar',
+    direction: 'rtl',
     colon: ':',
     thanks: (number) => `شكرًا على سؤالك. رقمه ${number}.`,
-    weAnswer: 'سنجيب على هذا العنوان. لإضافة شيء، أجب عن هذه الرسالة.',
+    weAnswer: 'سنرسل ردّنا إلى هذا العنوان. لإضافة شيء، يُرجى الرد على هذه الرسالة.',
     questionSubject: ({ name, number }) => `${name}: سؤال ${number}`,
     wrote: ({ at, author }) => `في ${at}، كتب ${author}:`,
-    answerOr: 'أجب عن هذه الرسالة، أو',
-    goOn: 'تابع على موقعنا',
+    answerOr: 'يمكنك الرد على هذه الرسالة، أو',
+    goOn: 'متابعة المحادثة على موقعنا',
     customer: 'العميل',
     leftOut: 'لم تُدرج الرسائل السابقة.',
   },
@@ -98,7 +108,7 @@ export function customerLocale(view: Pick<View, 'db' | 'state'>, visitorId: stri
   return visitor?.locale ?? theWorkspace(view).locale;
 }
 
-/** HTML that is fixed words, between words of people that may run the other way. */
-export function directed({ isRightToLeft }: MailWords, html: string): string {
-  return isRightToLeft ? `<div dir="rtl">${html}</div>` : html;
+/** HTML that is fixed words, between words of people that may be in another language and run the other way. */
+export function directed({ language, direction }: MailWords, html: string): string {
+  return `<div lang="${language}" dir="${direction}">${html}</div>`;
 }

@@ -17,7 +17,9 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
-  /** Of its fixed words, for a customer. */
+  /** Of most of its words, such as `de-AT`; by default the workspace's, which is the agents'. */
+  readonly language?: string;
+  /** Of the words around `chatLink`. */
   readonly locale?: string;
   /** One of the workspace's own addresses; by default the service's. */
   readonly from?: string;

@@ -42,7 +42,6 @@ export function mailMessage(
     fromName: `${mailboxName(agent.name)} (${mailboxName(theWorkspace(ctx).name)})`,
     subject,
     ...contentOf(ctx, message, { agentId: agent.id, from, locale, withSignature, quoted }),
-    locale,
     ...sending.thread,
   };
   const send = (one: Mail): string =>

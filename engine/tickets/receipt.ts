@@ -29,8 +29,7 @@ export function mailReceipt(
   const isProved = findProvedEmail(ctx.db, visitorId) === to.toLowerCase();
   const from = answerAddress(ctx, thread.ourAddress);
   const name = mailboxName(theWorkspace(ctx).name);
-  const locale = customerLocale(ctx, visitorId);
-  const words = mailWordsFor(locale);
+  const words = mailWordsFor(customerLocale(ctx, visitorId));
   const number = ticket.ticketNumber;
   const subject = isProved ? oneLine(`Re: ${ticket.subject ?? ''}`) : words.questionSubject({ name, number });
   const text = [
@@ -46,7 +45,7 @@ export function mailReceipt(
     subject,
     text,
     html: directed(words, htmlOf(text)),
-    locale,
+    language: words.language,
     // No machine answers it (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-replied' },
     ...(isProved ? {} : { isClaimed: true }),

@@ -11,7 +11,7 @@ import { addressOf, visitorKind } from '../customers/visitors.ts';
 import { refuse } from '../errors.ts';
 import { mailboxName } from '../lines.ts';
 import { mainAddress } from '../mail/inbound-addresses.ts';
-import { customerLocale, directed, mailWordsFor } from '../mail/mail-words.ts';
+import { customerLocale, mailWordsFor } from '../mail/mail-words.ts';
 import { enqueueMail } from '../mail/outgoing.ts';
 import { recordSent } from '../mail/sent-mail.ts';
 import { requireVersion } from '../preconditions.ts';
@@ -48,7 +48,6 @@ export const mailTranscript = command(
     const { to, subject } = params;
     const isToCustomer = isCustomers(ctx, conversation, to);
     const locale = customerLocale(ctx, isToCustomer ? conversation.visitorId : null);
-    const words = mailWordsFor(locale);
     const { text, lastId } = textOf(ctx, conversation, { namesCustomer: params.namesCustomer, locale });
     const from = mainAddress(ctx);
     const fromName = mailboxName(theWorkspace(ctx).name);
@@ -57,7 +56,7 @@ export const mailTranscript = command(
     // Filed under the conversation, so that erasing its customer finds it, whoever received it.
     const outboxId = enqueueMail(
       ctx,
-      { to, subject, from, fromName, text, html: directed(words, htmlOf(text)), locale, headers },
+      { to, subject, from, fromName, text, html: htmlOf(text), language: locale, headers },
       { purpose: 'unasked', subjectId: conversation.id },
     );
     if (lastId !== undefined && isToCustomer)

@@ -69,14 +69,14 @@ export async function sendQueuedMail(
     isClaimed: ____,
     // In no header, not even of the copy for one of them.
     bcc: _____,
-    locale = view && theWorkspace(view).locale,
+    language = view && theWorkspace(view).locale,
     ...queued
   } = item.mail;
   // A mail that is only text is shown in a small fixed font by some programs.
   const html = queued.html ?? htmlOf(queued.text);
   const mail = {
-    ...withChatLink(ports, item.workspaceId, { ...queued, html, locale }),
-    ...(locale === undefined ? {} : { language: locale }),
+    ...withChatLink(ports, item.workspaceId, { ...queued, html }),
+    ...(language === undefined ? {} : { language }),
   };
   const domain = verifiedDomain(ports, item.workspaceId);
   const from = chosen ?? (domain === undefined ? ports.mailFrom : domainAddress(domain));
@@ -132,8 +132,8 @@ async function waitForTurn(
 function withChatLink(
   { chatLinks, baseUrl }: OutgoingMailPorts,
   workspaceId: string,
-  { chatLink, locale = 'en', ...mail }: Omit<Mail, 'from' | 'fromName' | 'locale'> & { locale: string | undefined },
-): Omit<Mail, 'from' | 'fromName' | 'chatLink' | 'locale'> {
+  { chatLink, locale = 'en', ...mail }: Omit<Mail, 'from' | 'fromName' | 'language'>,
+): Omit<Mail, 'from' | 'fromName' | 'chatLink' | 'locale' | 'language'> {
   if (chatLink === undefined) return mail;
   const { visitorId, email, expiresAt } = chatLink;
   const token = chatLinks.issue({

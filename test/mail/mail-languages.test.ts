@@ -56,6 +56,17 @@ t.test('[languages] an answer that quotes our words is read without them, above 
   }
 });
 
+t.test('[languages] French has a no-break space before each colon', (t) => {
+  const words = mailWordsFor('fr');
+  const said = [
+    words.colon,
+    words.questionSubject({ name: 'Shop', number: 7 }),
+    words.wrote({ at: 'demain', author: 'Ann' }),
+  ];
+  for (const line of said) t.match(line, /^[^:]*\u00a0:[^:]*$/);
+  t.end();
+});
+
 t.test('[languages] mails to customers', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off', MAIL_HOST: 'mail.switchboard.test' } });
   const owner = await service.workspace();
@@ -97,21 +108,33 @@ t.test('[languages] mails to customers', async (t) => {
     t.match((await receiptFor('es', 'ana@customer.example')).text, /^Gracias por su pregunta\./);
     const arabic = await receiptFor('ar', 'nur@customer.example');
     t.match(arabic.text, /^شكرًا على سؤالك\. رقمه \d+\./);
-    t.match(arabic.html, /^<div dir="rtl"><p>شكرًا/);
+    t.match(arabic, { language: 'ar', html: /^<div lang="ar" dir="rtl"><p>شكرًا/ });
     t.match((await receiptFor('fi', 'aino@customer.example')).text, /^Thank you for your question\./);
     await setLocale('fr');
     t.match((await receiptFor('fi', 'olli@customer.example')).text, /^Merci pour votre question\./);
     t.match((await receiptFor('en', 'joe@customer.example')).text, /^Thank you for your question\./);
     await setLocale('nl');
-    t.match((await receiptFor(undefined, 'jan@customer.example')).text, /^Thank you for your question\./);
+    t.match(await receiptFor(undefined, 'jan@customer.example'), {
+      text: /^Thank you for your question\./,
+      language: 'en',
+      html: /^<div lang="en" dir="ltr">/,
+    });
     await setLocale('en');
   });
 
   t.test("[languages] a chat's answers end with the way back", async (t) => {
     for (const [language, words, link] of [
-      ['fr', /\n\nRépondez à cet e-mail, ou continuez sur notre site :\nhttp:/, '>continuez sur notre site</a>.</p>'],
+      [
+        'fr',
+        /\n\nRépondez à cet e-mail, ou continuez sur notre site\u00a0:\nhttp:/,
+        '>continuez sur notre site</a>.</p>',
+      ],
       ['de', /\n\nAntworten Sie auf diese E-Mail, oder schreiben Sie [^\n]+:\nhttp:/, ' weiter</a>.</p>'],
-      ['ar', /\n\nأجب عن هذه الرسالة، أو تابع على موقعنا:\nhttp:/, '<div dir="rtl"><p>أجب'],
+      [
+        'ar',
+        /\n\nيمكنك الرد على هذه الرسالة، أو متابعة المحادثة على موقعنا:\nhttp:/,
+        '<div lang="ar" dir="rtl"><p>يمكنك',
+      ],
       ['fi', /\n\nAnswer this mail, or continue on our website:\nhttp:/, '>continue on our website</a>.</p>'],
     ] as const) {
       const email = `${language}@chat.example`;
@@ -122,6 +145,7 @@ t.test('[languages] mails to customers', async (t) => {
       const mail = await service.mail(email);
       t.match(mail.text, words, language);
       t.match(mail.html, link, language);
+      t.match(mail, { language: 'en' }, 'the answers are in the language of the workspace');
     }
   });
 
@@ -132,10 +156,16 @@ t.test('[languages] mails to customers', async (t) => {
     const transcriptTo = async (to: string) => {
       const path = `/conversations/${body.conversation.id}/email-transcript`;
       await service.post(path, { to, subject: 'What we said' }, owner.token);
-      return (await service.mail(to)).text;
+      return service.mail(to);
     };
-    t.match(await transcriptTo(email), /^\[\d{1,2}\. \S+ \d{4}, \d{2}:\d{2} UTC\] Kunde\nWo ist es\?\n$/);
-    t.match(await transcriptTo('boss@elsewhere.example'), /^\[[A-Z][a-z]{2} \d{1,2}, [^\]]+\] Customer\n/);
+    t.match(await transcriptTo(email), {
+      text: /^\[\d{1,2}\. \S+ \d{4}, \d{2}:\d{2} UTC\] Kunde\nWo ist es\?\n$/,
+      language: 'de',
+    });
+    t.match(await transcriptTo('boss@elsewhere.example'), {
+      text: /^\[[A-Z][a-z]{2} \d{1,2}, [^\]]+\] Customer\n/,
+      language: 'en',
+    });
   });
 
   t.test('[languages] a quote, in the language of the mail, or else of its visitor', async (t) => {
@@ -155,8 +185,8 @@ t.test('[languages] mails to customers', async (t) => {
     };
     const { ticket, mail } = await answerTo('omar@customer.example', { 'Content-Language': 'ar-EG' });
     t.match(mail.text, /^On its way\.\n\nفي [^\n]+، كتب omar@customer\.example:\n> Where is it\?$/);
-    t.match(mail.html, /<div dir="rtl"><p>في [^<]+:<\/p><\/div><blockquote type="cite">/);
-    t.match(mail, { language: 'ar-EG' });
+    t.match(mail.html, /<div lang="ar" dir="rtl"><p>في [^<]+:<\/p><\/div><blockquote type="cite">/);
+    t.match(mail, { language: 'en' }, 'the answer itself is in the language of the workspace');
     t.equal(await localeOf(ticket.visitorId), 'ar-EG');
     t.equal(stripHistory(`شكرا\n\n${mail.text.split('\n\n')[1]}`).text, 'شكرا');
     const again = await answerTo('omar@customer.example', { 'Content-Language': 'fi' });
@@ -164,7 +194,7 @@ t.test('[languages] mails to customers', async (t) => {
     const email = 'eva@customer.example';
     await session('es', { email });
     t.match((await answerTo(email, {})).mail.text, /\n\nEl [^\n]+, eva@customer\.example escribió:\n> Where/);
-    t.match((await answerTo(email, { 'Content-Language': 'fr' })).mail.text, /\n\nLe [^\n]+ a écrit :\n> Where/);
+    t.match((await answerTo(email, { 'Content-Language': 'fr' })).mail.text, /\n\nLe [^\n]+ a écrit\u00a0:\n> Where/);
 
     // Who is asked about it is no customer.
     const [message] = await service.messages(ticket.id, owner.token);
