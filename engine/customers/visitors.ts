@@ -166,9 +166,11 @@ export function visitorOfAddress(
   const known = findVisitorByEmail(ctx.db, person.email);
   const visitor = known ?? newVisitor(ctx, siteId());
   if (known === undefined) insertVisitor(ctx.db, visitor);
+  // Some programs put their own language into every mail; a browser asks for the reader's.
+  const ofBrowser = visitor.visitCount > 0 ? visitor.locale : null;
   return identify(
     ctx,
-    { ...visitor, locale: person.locale ?? visitor.locale, lastSeenAt: ctx.at },
+    { ...visitor, locale: ofBrowser ?? person.locale ?? visitor.locale, lastSeenAt: ctx.at },
     { email: person.email, name: visitor.name ?? person.name ?? undefined },
   );
 }

@@ -191,10 +191,15 @@ t.test('[languages] mails to customers', async (t) => {
     t.equal(stripHistory(`شكرا\n\n${mail.text.split('\n\n')[1]}`).text, 'شكرا');
     const again = await answerTo('omar@customer.example', { 'Content-Language': 'fi' });
     t.match(again.mail.text, 'كتب', 'one that is none of the five says nothing');
+    const french = await answerTo('omar@customer.example', { 'Content-Language': 'fr' });
+    t.match(french.mail.text, /\n\nLe [^\n]+ a écrit\u00a0:\n> Where/, 'without a browser the last mail counts');
     const email = 'eva@customer.example';
     await session('es', { email });
     t.match((await answerTo(email, {})).mail.text, /\n\nEl [^\n]+, eva@customer\.example escribió:\n> Where/);
-    t.match((await answerTo(email, { 'Content-Language': 'fr' })).mail.text, /\n\nLe [^\n]+ a écrit\u00a0:\n> Where/);
+    t.match((await answerTo(email, { 'Content-Language': 'en-US' })).mail.text, 'escribió', 'its browser knows better');
+    const unknown = 'eino@customer.example';
+    await session('fi', { email: unknown });
+    t.match((await answerTo(unknown, { 'Content-Language': 'de' })).mail.text, 'schrieb', 'its browser said nothing');
 
     // Who is asked about it is no customer.
     const [message] = await service.messages(ticket.id, owner.token);
