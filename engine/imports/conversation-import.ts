@@ -2,7 +2,6 @@
 // it, so the same import again adds what is missing and changes nothing else. It is history: no one is mailed, notified
 // or assigned work, nothing is routed, and neither sockets nor webhooks get events. Reports count it by its own times.
 
-import { createHash } from 'node:crypto';
 import type { ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
 import {
   findMessage,
@@ -45,6 +44,7 @@ import {
   noteNamed,
 } from '../conversations/attachments.ts';
 import { conversationKind, later, newConversation } from '../conversations/conversation.ts';
+import { importedMessageId } from '../conversations/imported-ids.ts';
 import { previewOf } from '../conversations/messages.ts';
 import { scheduleClosing } from '../conversations/status.ts';
 import { newVisitor } from '../customers/visitors.ts';
@@ -370,17 +370,11 @@ function conversationOf(view: View, { source }: ImportFrom, talk: ImportedTalk):
 }
 
 function isHere({ db }: View, { id }: ConversationRecord, { externalId, from, mailId }: ImportedMessage): boolean {
-  const messageId = messageIdOf(id, externalId);
+  const messageId = importedMessageId(id, externalId);
   if (from === 'note') return findNote(db, messageId) !== undefined;
   return (
     findMessage(db, messageId) !== undefined || (mailId !== undefined && findMail(db, mailId)?.conversationId === id)
   );
-}
-
-/** Of the conversation and the message's id in it (UUID v8, RFC 9562 §5.8), so its row is the proof that it is here. */
-function messageIdOf(conversationId: string, externalId: string): string {
-  const hex = createHash('sha256').update(`${conversationId} ${externalId}`).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-b${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 function personOf({ name, email, phoneE164 }: ImportedPerson): Person {
@@ -527,7 +521,7 @@ function addMessage(ctx: Context, place: Place, message: ImportedMessage): void 
   const { conversation, visitor, byAgentId } = place;
   const author = personOf(message.author ?? {});
   const agent = author.email === null ? undefined : agentsByEmail(ctx).get(author.email);
-  const id = messageIdOf(conversation.id, message.externalId);
+  const id = importedMessageId(conversation.id, message.externalId);
   const at = isoTime(Date.parse(message.createdAt));
   if (message.from === 'note') {
     const name = author.name ?? author.email;

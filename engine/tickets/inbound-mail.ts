@@ -15,6 +15,7 @@ import {
   isParticipant,
   placeBySubject,
   placesOf,
+  renameMail,
   setDroppedFor,
 } from '../../store/mail/mails.ts';
 import { handOver } from '../assistant/answering.ts';
@@ -27,7 +28,7 @@ import { oneLine } from '../lines.ts';
 import { localeIn } from '../locales.ts';
 import { takesMailAt } from '../mail/inbound-addresses.ts';
 import { startMailThread } from '../mail/ticket-mail.ts';
-import { mailIdsIn, subjectKeyOf } from '../mail-addresses.ts';
+import { derivedMailId, mailIdsIn, subjectKeyOf } from '../mail-addresses.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import { firstChars } from '../text.ts';
@@ -35,6 +36,7 @@ import { theWorkspace } from '../workspace/workspace.ts';
 import { copyKind } from './attachment-copies.ts';
 import { recordBounce } from './bounces.ts';
 import {
+  claimOn,
   customerOf,
   type DropReason,
   type IncomingMail,
@@ -60,6 +62,8 @@ const maxParticipants = 100;
 /** Accepts one mail. The same mail again has no effect. Refuses site_bootstrap_failed. */
 export const receiveMail = command('mail.receive', (ctx, params: ReceiveParams): Verdict => {
   const verdict = judgeMail(ctx, params.mail);
+  const claim = claimOn(ctx, params.mail);
+  if (claim !== undefined) renameMail(ctx.db, claim.mailId, `${derivedMailId}${claim.messageId}`);
   if (verdict.kind === 'take') return take(ctx, params.mail);
   if (verdict.kind === 'drop') drop(ctx, params.mail, verdict.reason);
   return verdict;

@@ -2,9 +2,16 @@
 // Specification 4.20, decisions "Inbound email".
 
 import { findVisitorByEmail } from '../../store/customers/visitors.ts';
-import { countTakenFrom, findMail, type MailAuthentication, type MailSource } from '../../store/mail/mails.ts';
+import {
+  countTakenFrom,
+  findMail,
+  type KnownMail,
+  type MailAuthentication,
+  type MailSource,
+} from '../../store/mail/mails.ts';
 import { findOutbox } from '../../store/runtime/outbox.ts';
 import type { IncomingAttachment } from '../conversations/attachments.ts';
+import { isImportedId } from '../conversations/imported-ids.ts';
 import { hashOf } from '../directory/compact-ids.ts';
 import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
 import { mailKind, outboxIdIn } from '../mail/outgoing.ts';
@@ -113,7 +120,7 @@ export function isAutomatic(mail: Pick<IncomingMail, 'bounce' | 'from' | 'header
 
 /** The first matching rule gives the reason. */
 const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail) => boolean])[] = [
-  ['loop', (view, mail) => isOwnMail(view, mailIdOf(mail))],
+  ['loop', (view, mail) => isOwnMail(view, mail)],
   // A form on the workspace's own pages may send from its own address with a Reply-To.
   ['loop', (view, mail) => isOwnSender(view, customerOf(view, mail).address)],
   ...automaticMail.map(([reason, holds]): (typeof dropRules)[number] => [reason, (_, mail) => holds(mail)]),
@@ -137,8 +144,19 @@ export function mailIdOf(mail: Pick<IncomingMail, 'messageId' | 'from' | 'subjec
   );
 }
 
-export function judgeMail(view: View, mail: IncomingMail): Verdict {
+/**
+ * The import that claims the id of this mail without being it: another system, or an archive, may name any id. The same
+ * mail has the same sender.
+ */
+export function claimOn(view: View, mail: IncomingMail): KnownMail | undefined {
   const known = findMail(view.db, mailIdOf(mail));
+  if (known?.messageId == null || !isImportedId(known.messageId)) return undefined;
+  const senders = [mail.from.address, customerOf(view, mail).address];
+  return senders.includes(known.fromAddress) ? undefined : known;
+}
+
+export function judgeMail(view: View, mail: IncomingMail): Verdict {
+  const known = claimOn(view, mail) === undefined ? findMail(view.db, mailIdOf(mail)) : undefined;
   if (known !== undefined && (known.direction === 'in' || known.droppedFor !== null)) return { kind: 'duplicate' };
   for (const [reason, holds] of dropRules) if (holds(view, mail)) return { kind: 'drop', reason };
   return { kind: 'take' };
@@ -149,8 +167,9 @@ function isBlocked(view: View, address: string): boolean {
 }
 
 /** Whether we sent it: an answer on a ticket or any other mail of this workspace. */
-function isOwnMail(view: View, mailId: string): boolean {
-  if (findMail(view.db, mailId)?.direction === 'out') return true;
+function isOwnMail(view: View, mail: IncomingMail): boolean {
+  const mailId = mailIdOf(mail);
+  if (findMail(view.db, mailId)?.direction === 'out' && claimOn(view, mail) === undefined) return true;
   const outboxId = outboxIdIn(mailId);
   return outboxId !== undefined && findOutbox(view.db, outboxId)?.kind === mailKind.name;
 }

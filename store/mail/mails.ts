@@ -78,13 +78,26 @@ export function insertMail(db: Database, { source, ...mail }: NewMail): void {
 }
 
 /** A mail's data without its text. */
-export type KnownMail = Pick<MailRecord, 'mailId' | 'direction' | 'conversationId' | 'messageId' | 'droppedFor'>;
+export type KnownMail = Pick<
+  MailRecord,
+  'mailId' | 'direction' | 'conversationId' | 'messageId' | 'fromAddress' | 'droppedFor'
+>;
 
 export function findMail(db: Database, mailId: string): KnownMail | undefined {
   return db.get<KnownMail>(
-    'SELECT mailId, direction, conversationId, messageId, droppedFor FROM mail WHERE mailId = ?',
+    'SELECT mailId, direction, conversationId, messageId, fromAddress, droppedFor FROM mail WHERE mailId = ?',
     [mailId],
   );
+}
+
+/** Another mail has its id; answers to that id still find it where its people may write. */
+export function renameMail(db: Database, mailId: string, newId: string): void {
+  db.run(
+    `INSERT INTO mailReference (mailId, conversationId, messageId)
+     SELECT mailId, conversationId, messageId FROM mail WHERE mailId = ? AND messageId IS NOT NULL ON CONFLICT DO NOTHING`,
+    [mailId],
+  );
+  db.run('UPDATE mail SET mailId = ? WHERE mailId = ?', [newId, mailId]);
 }
 
 /** The id of the mail that the message came or left by; later ones only name it. */

@@ -1,6 +1,7 @@
 // Conversations of another system, imported a batch at a time: with their own times, once, and noticed by no one.
 
 import t from 'tap';
+import { workspaceFaults } from '../../store/operations/integrity.ts';
 import { makeKey } from '../support/keys.ts';
 import { type Person, startService } from '../support/service.ts';
 
@@ -167,6 +168,47 @@ t.test('imported conversations', async (t) => {
       headers: { 'In-Reply-To': '<d1.1@customer.example>' },
     });
     t.match((await service.messages(id, owner.token)).at(-1), { body: 'Once more.' }, 'another sender is not on it');
+  });
+
+  t.test('a mail whose id an import named is taken, unless it is the mail that was imported', async (t) => {
+    const mailbox = await service.mailbox(owner);
+    const messages = [
+      message('1', 'customer', '2021-03-01T10:00:00Z', { messageIdHeader: '<e1@customer.example>' }),
+      message('2', 'agent', '2021-03-01T11:30:00Z', { messageIdHeader: '<e2@customer.example>' }),
+    ];
+    const { body } = await load([ticket('e', { messages })]);
+    const importedId = body.conversations[0].conversationId;
+    const bodies = async (id: string) => (await service.messages(id, owner.token)).map(({ body: said }: any) => said);
+    const imported = await bodies(importedId);
+    const deliver = async (from: string, id: string, text: string, headers: Record<string, string> = {}) => {
+      const mail = { from, messageId: `<${id}@customer.example>`, subject: `Mail ${id}`, text, headers };
+      await service.deliver(mailbox, mail);
+    };
+    const ticketsOf = async (subject: string) =>
+      (await service.tickets(owner.token)).filter((one: any) => one.subject === subject);
+
+    for (const id of ['e1', 'e2']) {
+      await deliver('bo@else.example', id, `From Bo, ${id}`);
+      await deliver('bo@else.example', id, `From Bo, ${id}`);
+      const [own, ...more] = await ticketsOf(`Mail ${id}`);
+      t.same(more, [], 'once');
+      t.same(await bodies(own.id), [`From Bo, ${id}`]);
+    }
+    t.same(await bodies(importedId), imported);
+    await deliver('ixa@customer.example', 'e3', 'An answer', { 'In-Reply-To': '<e1@customer.example>' });
+    t.same(await bodies(importedId), [...imported, 'An answer'], 'answers of its customer still find it');
+    await deliver('bo@else.example', 'e4', 'More', { 'In-Reply-To': '<e1@customer.example>' });
+    const [own] = await ticketsOf('Mail e1');
+    t.same(await bodies(own.id), ['From Bo, e1', 'More']);
+    t.match((await load([ticket('e', { messages })])).body.conversations, [{ outcome: 'unchanged', messages: 0 }]);
+
+    const same = [message('1', 'customer', '2021-03-01T10:00:00Z', { messageIdHeader: '<g1@customer.example>' })];
+    const { body: loaded } = await load([ticket('g', { messages: same })]);
+    await deliver('Ixa <ixa@customer.example>', 'g1', 'The same mail');
+    await deliver('form@shop.example', 'g1', 'The same mail', { 'Reply-To': 'ixa@customer.example' });
+    t.same(await ticketsOf('Mail g1'), []);
+    t.equal((await bodies(loaded.conversations[0].conversationId)).length, 1);
+    for (const { db } of service.running.services.engine.openWorkspaces()) t.same(workspaceFaults(db), []);
   });
 
   t.test('a dry run changes nothing', async (t) => {
