@@ -8,8 +8,8 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import type { Parser } from 'tap-parser';
 
-/** One more than the two cores of a small machine: many wait for a clock, a disk or a browser. */
-const filesAtOnce = 3;
+/** Twice the two cores of a small machine: most files wait for a clock, a disk or a browser for half of their time. */
+const filesAtOnce = 4;
 /** Generous enough for a busy machine: a hanging file fails later, a slow one does not fail. */
 const fileTimeoutMs = 300_000;
 

@@ -119,6 +119,7 @@ t.test('presence of customers', async (t) => {
       t.match(await visitorOf(service, owner, customer.visitorId), { isOnline: false });
       await service.pass(20 * secondMs);
       await service.get(`/widget/conversations/${id}/messages`, customer.token);
+      await service.settled();
       await service.pass(30 * secondMs - 1);
       t.ok(isThere(), 'counted from the last time');
       await service.pass(1);
