@@ -6,6 +6,14 @@ import { isSea } from 'node:sea';
 import { smallNewSpace } from './packaging/node-arguments.js';
 import { findProgram, makeProgram } from './packaging/program-bundle.js';
 
+// The Node.js that runs the service is a dependency: `npm start` uses it, the machine's own may be older.
+if (Number.parseInt(process.versions.node, 10) < 22) {
+  console.error(
+    `switchboard: Node.js 22 or later is needed, and this is ${process.versions.node}. Use npm start -- ${process.argv.slice(2).join(' ')}`.trim(),
+  );
+  process.exit(1);
+}
+
 /** Of glibc. An operator's own are kept. */
 const allocatorSettings = {
   // Bytes. Freed blocks of this size or more go back to the system instead of staying with their thread.

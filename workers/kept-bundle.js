@@ -5,7 +5,7 @@
 
 import { createHash, hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
@@ -152,7 +152,7 @@ export class KeptBundle {
     /** @param {string} url */
     const nameOf = (url) => (url.startsWith(moduleFolder) ? url.slice(moduleFolder.length) : '');
     // For as long as the process runs: some are imported late.
-    registerHooks({
+    nodeModule.registerHooks({
       resolve: (specifier, context, next) => {
         if (specifier.endsWith('/kept-bundle.js')) return { url: import.meta.url, shortCircuit: true };
         const url = specifier.startsWith('./') ? new URL(specifier, context.parentURL).href : specifier;

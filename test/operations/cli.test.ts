@@ -13,6 +13,7 @@ const commands = [
   ['health'],
   ['reset-second-factor'],
   ['invite'],
+  ['import'],
   ['model', 'pull'],
   ['config', 'check'],
   ['version'],
@@ -111,6 +112,14 @@ t.test('version prints its versions', async (t) => {
     t.equal(code, 0);
     t.match(stdout, /^switchboard \d+\.\d+\.\d+ \(from source\)\n {2}node +22\./);
   }
+});
+
+t.test('an older Node.js is told what to use instead', async (t) => {
+  const older = "Object.defineProperty(process.versions, 'node', { value: '20.11.0' })";
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(older)}` };
+  const { code, stderr } = await runCommand(['verify'], env);
+  t.equal(code, 1);
+  t.match(stderr, /^switchboard: Node\.js 22 or later is needed, and this is 20\.11\.0\. Use npm start -- verify\n$/);
 });
 
 t.test('a command without its data says so and creates nothing', async (t) => {
