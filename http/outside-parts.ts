@@ -27,6 +27,7 @@ import { openPlaces, type Places, PlacesUnusable } from '../workers/providers/pl
 import { createResolver } from '../workers/providers/resolver.ts';
 import { createPushSender, type PushSender } from '../workers/providers/web-push.ts';
 import { createWebhookSender, type WebhookSender } from '../workers/providers/webhook-sender.ts';
+import { SenderTurns } from '../workers/sender-turns.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
 import { type Config, ConfigError } from './process/config.ts';
 import { DiskReserve } from './process/disk-reserve.ts';
@@ -75,6 +76,7 @@ type OutsideServices = Pick<
   | 'billing'
   | 'commerce'
   | 'foreignSources'
+  | 'importTurns'
   | 'chatModel'
   | 'visitorPlaces'
   | 'sendThrough'
@@ -82,6 +84,8 @@ type OutsideServices = Pick<
   | 'mailAccess'
 >;
 
+/** Batches of conversations that are imported: the texts of each go through the thread that reads mail. Each waits with its body. */
+const importedBatches = { atOnce: 2, atOncePerSender: 1, perSender: 2, waiting: 8 };
 /** To one server of language models, from all workspaces. More wait. */
 const chatConnections = 16;
 
@@ -123,6 +127,7 @@ export async function outsideOf(
         dnsServers: config.dnsServers,
         userAgent: `switchboard (+${config.baseUrl})`,
       }),
+      importTurns: new SenderTurns(importedBatches),
       chatModel: chatModelOf(config, options),
       billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
       sendThrough: mailServers(resolveHostOf(config)),

@@ -37,6 +37,7 @@ import type { PasswordHasher } from '../workers/secrets/password-hasher.ts';
 import type { PasswordStrength } from '../workers/secrets/password-strength.ts';
 import type { SecretBox } from '../workers/secrets/secret-box.ts';
 import type { Totp } from '../workers/secrets/totp.ts';
+import type { SenderTurns } from '../workers/sender-turns.ts';
 import type { PageFiles } from './browser/page-files.ts';
 import type { WidgetFiles } from './browser/widget-files.ts';
 import type { SignInGuard } from './limits/sign-in-guard.ts';
@@ -76,6 +77,8 @@ export interface Services extends RetrievalPorts {
   readonly registrationCodes: RegistrationCodes;
   readonly commerce: Commerce;
   readonly foreignSources: ForeignSources;
+  /** Of batches of conversations, by workspace. */
+  readonly importTurns: SenderTurns;
   /** Receives and reads the files of imports. */
   readonly imports: Imports;
   readonly chatModel: ChatModel;

@@ -14,6 +14,7 @@ import {
   wholeOf,
 } from '../../engine/imports/conversation-import.ts';
 import { mailIdsIn } from '../../engine/mail-addresses.ts';
+import type { Caller } from '../../engine/runtime/caller.ts';
 import { route } from '../route.ts';
 import { AttachmentInput, E164, Email, Id, line, nullable } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
@@ -67,6 +68,18 @@ const ImportedConversation = Type.Object({
 });
 type ImportedConversation = Static<typeof ImportedConversation>;
 
+const Batch = Type.Object({
+  source: line(100, 'The other system, such as zendesk:acme.'),
+  conversations: Type.Array(ImportedConversation, { minItems: 1, maxItems: maxConversations }),
+  departmentId: Type.Optional(nullable(Id)),
+  dryRun: Type.Optional(Type.Boolean({ default: false })),
+});
+interface BatchCall {
+  readonly workspaceId: string;
+  readonly caller: Caller;
+  readonly body: Static<typeof Batch>;
+}
+
 export const conversationImportRoutes = [
   route({
     operation: 'conversation.import',
@@ -79,19 +92,15 @@ export const conversationImportRoutes = [
       'Each is known by `source` and `externalId`, and each message by its own: repeating an import adds what is missing and changes nothing else. ' +
       'No one is mailed, notified or assigned work, nothing is routed, and no events are sent. Reports count them by their own times. ' +
       'An open chat arrives as `pending`, and a ticket whose customer has no address as a chat. ' +
-      'With `dryRun` nothing is changed, and the outcome is what would happen.',
+      'With `dryRun` nothing is changed, and the outcome is what would happen. ' +
+      'One batch of a workspace is imported at a time and one waits; more return 429.',
     access: {
       kind: 'agent',
       scope: 'conversations:write',
       also: ['messages:send', 'visitors:write'],
       role: 'admin',
     },
-    body: Type.Object({
-      source: line(100, 'The other system, such as zendesk:acme.'),
-      conversations: Type.Array(ImportedConversation, { minItems: 1, maxItems: maxConversations }),
-      departmentId: Type.Optional(nullable(Id)),
-      dryRun: Type.Optional(Type.Boolean({ default: false })),
-    }),
+    body: Batch,
     reply: {
       status: 200,
       schema: Type.Object({
@@ -111,44 +120,54 @@ export const conversationImportRoutes = [
       }),
     },
     refusals: ['feature_locked', 'site_bootstrap_failed'],
-    async run({ workspaceId, caller, body }, services) {
-      const { engine } = services;
-      const { source, departmentId, dryRun } = body;
-      const from: ImportFrom = { source, departmentId };
-      const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
-      const talks = body.conversations.map((conversation) => talkOf(services, conversation));
-      requireOnce(body.conversations);
-      const seen = nothingSeen();
-      const planned: ImportOutcome[] = [];
-      for (const talk of talks) {
-        planned.push(planImport(view, from, talk, seen));
-        // Others have their turn.
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      if (dryRun === true) return { conversations: planned };
-      const outcomes: ImportOutcome[] = [];
-      // One command after the other, so that customers' messages come in between.
-      for (const talk of talks) {
-        const parts: ImportOutcome[] = [];
-        for (const part of partsOf(await displayed(services, talk)))
-          parts.push(
-            await engine.execute(importConversation, { workspaceId, caller, params: { ...from, talk: part } }),
-          );
-        outcomes.push(wholeOf(parts));
-      }
-      const count = (sought: ImportOutcome['outcome']): number =>
-        outcomes.filter(({ outcome }) => outcome === sought).length;
-      const counts = {
-        created: count('created'),
-        updated: count('updated'),
-        messages: outcomes.reduce((sum, { messages }) => sum + messages, 0),
-      };
-      services.reader.noteMessages(workspaceId, counts.messages);
-      if (counts.messages > 0) await engine.execute(noteImport, { workspaceId, caller, params: { source, counts } });
-      return { conversations: outcomes };
-    },
+    run: (call, services) =>
+      services.importTurns.take(call.workspaceId, () => importBatch(call, services)) ??
+      refuse('rate_limited', {
+        message: 'Another batch of this workspace is being imported. Send the next one when that was answered.',
+        retryAfter: 1,
+      }),
   }),
 ];
+
+async function importBatch(
+  { workspaceId, caller, body }: BatchCall,
+  services: Services,
+): Promise<{ conversations: ImportOutcome[] }> {
+  const { engine } = services;
+  const { source, departmentId, dryRun } = body;
+  const from: ImportFrom = { source, departmentId };
+  const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
+  requireOnce(body.conversations);
+  const seen = nothingSeen();
+  const talks: ImportedTalk[] = [];
+  const planned: ImportOutcome[] = [];
+  for (const conversation of body.conversations) {
+    const talk = talkOf(services, conversation);
+    talks.push(talk);
+    planned.push(planImport(view, from, talk, seen));
+    // Others have their turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (dryRun === true) return { conversations: planned };
+  const outcomes: ImportOutcome[] = [];
+  // One command after the other, so that customers' messages come in between.
+  for (const talk of talks) {
+    const parts: ImportOutcome[] = [];
+    for (const part of partsOf(await displayed(services, talk)))
+      parts.push(await engine.execute(importConversation, { workspaceId, caller, params: { ...from, talk: part } }));
+    outcomes.push(wholeOf(parts));
+  }
+  const count = (sought: ImportOutcome['outcome']): number =>
+    outcomes.filter(({ outcome }) => outcome === sought).length;
+  const counts = {
+    created: count('created'),
+    updated: count('updated'),
+    messages: outcomes.reduce((sum, { messages }) => sum + messages, 0),
+  };
+  services.reader.noteMessages(workspaceId, counts.messages);
+  if (counts.messages > 0) await engine.execute(noteImport, { workspaceId, caller, params: { source, counts } });
+  return { conversations: outcomes };
+}
 
 /** More messages of a conversation follow in another batch. Refuses invalid_body. */
 function requireOnce(conversations: readonly ImportedConversation[]): void {

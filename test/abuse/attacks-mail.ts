@@ -4,11 +4,13 @@
 import type { Socket } from 'node:net';
 import type { Attack, Attacker } from './attack.ts';
 
+const smtpStatusOf = (chunk: Buffer): number => Number(/^\d{3}/.exec(chunk.toString('latin1', 0, 3))?.[0] ?? 0);
+
 /** Sends its lines one at a time, each after the answer to the previous one, and starts over at the end. */
 function converse(attacker: Attacker, socket: Socket, lines: readonly string[]): void {
   let at = 0;
   socket.on('data', (chunk: Buffer) => {
-    const status = Number(/^(\d{3})/.exec(chunk.toString('latin1'))?.[1] ?? 0);
+    const status = smtpStatusOf(chunk);
     if (at === lines.length) attacker.count(status);
     if (at === lines.length) at = 1;
     const line = lines[at];
@@ -30,6 +32,8 @@ function mails(name: string, what: string, text: string, count = 10): Attack {
   return {
     name,
     what,
+    // 554: it was read, and refused.
+    reaches: [250, 554],
     prepare: async (attacker) => () =>
       attacker.connections(
         count,
@@ -50,10 +54,12 @@ export const mailAttacks: readonly Attack[] = [
   {
     name: 'smtp-idle',
     what: '300 connections to the mail port that send an occasional NOOP',
+    reaches: [220, 421],
     prepare: async (attacker) => () =>
       attacker.connections(
         300,
         (socket) => {
+          socket.once('data', (chunk: Buffer) => attacker.count(smtpStatusOf(chunk)));
           const timer = setInterval(() => socket.write('NOOP\r\n'), 1000);
           socket.once('close', () => clearInterval(timer));
         },
@@ -63,10 +69,12 @@ export const mailAttacks: readonly Attack[] = [
   {
     name: 'smtp-lines',
     what: 'endless lines to the mail port',
+    reaches: [220, 421],
     prepare: async (attacker) => () =>
       attacker.connections(
         20,
         (socket) => {
+          socket.once('data', (chunk: Buffer) => attacker.count(smtpStatusOf(chunk)));
           const write = (): void => {
             while (socket.writable && socket.write('x'.repeat(65_536)));
           };

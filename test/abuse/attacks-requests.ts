@@ -1,6 +1,7 @@
 // Attacks by requests: expensive bodies, unread answers, calls at full speed, and idle connections.
 
 import type { Attack } from './attack.ts';
+import { statusOf } from './wire.ts';
 
 const kib = 1024;
 const mib = 1024 * kib;
@@ -51,6 +52,7 @@ const bodies: readonly { readonly name: string; readonly what: string; readonly 
 const hostileBodies: Attack[] = bodies.map(({ name, what, raw }) => ({
   name,
   what: `${what}, by a visitor`,
+  reaches: [400, 413],
   async prepare(attacker) {
     const token = await attacker.visitor();
     const bytes = attacker.request('POST', '/api/v1/widget/conversations', { token, raw });
@@ -66,6 +68,7 @@ const unread: Attack[] = [
 ].map(({ name, what, path }) => ({
   name,
   what,
+  isClosed: true,
   prepare: async (attacker) => () =>
     attacker.flood(attacker.request('GET', path, { headers: { Accept: '*/*' } }), {
       connections: 10,
@@ -80,16 +83,17 @@ const anonymous: Attack[] = [
     name: 'document',
     what: 'openapi.json repeatedly, which is compressed once and cached',
     prepare: async (attacker) => () =>
-      attacker.flood(attacker.request('GET', '/api/v1/openapi.json', { headers: { 'Accept-Encoding': 'br, gzip' } }), {
-        connections: 16,
-        depth: 4,
-      }),
+      attacker.flood(attacker.request('GET', '/api/v1/openapi.json', { headers: { 'Accept-Encoding': 'br, gzip' } })),
   },
   {
     name: 'nothing-there',
     what: 'paths that do not exist, 16 at a time on 16 connections',
+    reaches: [404],
     prepare: async (attacker) => () =>
-      attacker.flood((serial) => attacker.request('GET', `/${serial}/${'x'.repeat(500)}`), { depth: 16 }),
+      attacker.flood((serial) => attacker.request('GET', `/${serial}/${'x'.repeat(500)}`), {
+        connections: 16,
+        depth: 16,
+      }),
   },
   {
     name: 'health',
@@ -97,12 +101,13 @@ const anonymous: Attack[] = [
     prepare: async (attacker) => () =>
       attacker.flood(
         (serial) => attacker.request('GET', serial % 2 === 0 ? '/healthz' : '/readyz', { headers: { Accept: '*/*' } }),
-        { depth: 64 },
+        { connections: 16, depth: 64 },
       ),
   },
   {
     name: 'sign-in-strangers',
     what: 'sign-ins with made-up addresses',
+    reaches: [401],
     prepare: async (attacker) => () =>
       attacker.flood((serial) =>
         attacker.request('POST', '/api/v1/auth/login', {
@@ -113,6 +118,7 @@ const anonymous: Attack[] = [
   {
     name: 'sign-in-one',
     what: 'wrong passwords for the owner of another workspace',
+    reaches: [401, 429],
     prepare: async (attacker) => () =>
       attacker.flood((serial) =>
         attacker.request('POST', '/api/v1/auth/login', {
@@ -123,22 +129,32 @@ const anonymous: Attack[] = [
   {
     name: 'sign-in-without',
     what: 'sign-ins without a password, a new address each, to fill the limiter',
+    reaches: [400],
     prepare: async (attacker) => () =>
-      attacker.flood(
-        (serial) => attacker.request('POST', '/api/v1/auth/login', { body: { email: `k${serial}@made-up.example` } }),
-        { depth: 16 },
+      attacker.flood((serial) =>
+        attacker.request('POST', '/api/v1/auth/login', { body: { email: `k${serial}@made-up.example` } }),
       ),
   },
   {
     name: 'consent',
     what: 'wrong passwords on the consent page',
-    prepare: async (attacker) => () =>
-      attacker.flood((serial) =>
-        attacker.request('POST', '/oauth/authorize', {
-          headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html' },
-          raw: `email=nobody${serial}%40made-up.example&password=x&decision=allow&client_id=x`,
-        }),
-      ),
+    reaches: [401],
+    async prepare(attacker) {
+      const { token } = await attacker.workspace();
+      const redirect = 'https://app.example/';
+      const { clientId } = await attacker.caller.ask('POST', '/oauth-apps', {
+        token,
+        body: { name: 'Hostile', redirectUris: [redirect], scopes: ['agents:read'] },
+      });
+      const app = new URLSearchParams({ client_id: clientId, redirect_uri: redirect, scope: 'agents:read' }).toString();
+      return () =>
+        attacker.flood((serial) =>
+          attacker.request('POST', '/oauth/authorize', {
+            headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html' },
+            raw: `email=nobody${serial}%40made-up.example&password=x&decision=allow&${app}`,
+          }),
+        );
+    },
   },
   {
     name: 'forgotten',
@@ -167,43 +183,39 @@ const anonymous: Attack[] = [
   {
     name: 'oauth-tokens',
     what: 'guessed codes and secrets',
+    reaches: [401],
     prepare: async (attacker) => () =>
-      attacker.flood(
-        (serial) =>
-          attacker.request('POST', '/oauth/token', {
-            headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-            raw: `grant_type=authorization_code&code=oac_${serial}&client_id=guess${serial}&client_secret=guess&redirect_uri=https%3A%2F%2Fx.example`,
-          }),
-        { depth: 8 },
+      attacker.flood((serial) =>
+        attacker.request('POST', '/oauth/token', {
+          headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+          raw: `grant_type=authorization_code&code=oac_${serial}&client_id=guess${serial}&client_secret=guess&redirect_uri=https%3A%2F%2Fx.example`,
+        }),
       ),
   },
   {
     name: 'guessed-tokens',
     what: "made-up bearer tokens: JWTs, keys, apps', visitors'",
+    reaches: [401],
     prepare: async (attacker) => () =>
-      attacker.flood(
-        (serial) =>
-          attacker.request('GET', '/api/v1/agents', {
-            token: [
-              `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(`{"sub":"${serial}"}`).toString('base64url')}.AAAA`,
-              `sk_live_${serial}`,
-              `oat_${serial}`,
-              `vt_${serial}`,
-            ][serial % 4],
-          }),
-        { depth: 16 },
+      attacker.flood((serial) =>
+        attacker.request('GET', '/api/v1/agents', {
+          token: [
+            `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(`{"sub":"${serial}"}`).toString('base64url')}.AAAA`,
+            `sk_live_${serial}`,
+            `oat_${serial}`,
+            `vt_${serial}`,
+          ][serial % 4],
+        }),
       ),
   },
   {
     name: 'sessions',
     what: 'a new visitor with each request',
     prepare: async (attacker) => () =>
-      attacker.flood(
-        (serial) =>
-          attacker.request('POST', '/api/v1/widget/sessions', {
-            body: { siteId: attacker.target.victim.embedId, url: `https://shop.example/${serial}` },
-          }),
-        { depth: 4 },
+      attacker.flood((serial) =>
+        attacker.request('POST', '/api/v1/widget/sessions', {
+          body: { siteId: attacker.target.victim.embedId, url: `https://shop.example/${serial}` },
+        }),
       ),
   },
 ];
@@ -215,10 +227,8 @@ const asVisitor: Attack[] = [
     async prepare(attacker) {
       const token = await attacker.visitor();
       return () =>
-        attacker.flood(
-          (serial) =>
-            attacker.request('POST', '/api/v1/widget/conversations', { token, body: { body: `Chat ${serial}` } }),
-          { depth: 4 },
+        attacker.flood((serial) =>
+          attacker.request('POST', '/api/v1/widget/conversations', { token, body: { body: `Chat ${serial}` } }),
         );
     },
   },
@@ -232,12 +242,13 @@ const asVisitor: Attack[] = [
         token,
         body: { body: 'ß'.repeat(10_000) },
       });
-      return () => attacker.flood(bytes, { depth: 4 });
+      return () => attacker.flood(bytes);
     },
   },
   {
     name: 'unread-messages',
-    what: "a visitor's longest list of messages, pipelined, unread",
+    what: "a visitor's longest list of messages, on 60 connections, unread",
+    isClosed: true,
     async prepare(attacker) {
       const token = await attacker.visitor();
       const id = await attacker.chat(token);
@@ -248,8 +259,7 @@ const asVisitor: Attack[] = [
         });
       return () =>
         attacker.flood(attacker.request('GET', `/api/v1/widget/conversations/${id}/messages?limit=200`, { token }), {
-          connections: 20,
-          depth: 50,
+          connections: 60,
           isRead: false,
         });
     },
@@ -260,13 +270,11 @@ const asVisitor: Attack[] = [
     async prepare(attacker) {
       const token = await attacker.visitor();
       return () =>
-        attacker.flood(
-          (serial) =>
-            attacker.request('POST', '/api/v1/widget/tickets', {
-              token,
-              body: { body: 'Where is it?', email: `c${serial}@made-up.example` },
-            }),
-          { depth: 4 },
+        attacker.flood((serial) =>
+          attacker.request('POST', '/api/v1/widget/tickets', {
+            token,
+            body: { body: 'Where is it?', email: `c${serial}@made-up.example` },
+          }),
         );
     },
   },
@@ -282,20 +290,15 @@ const asVisitor: Attack[] = [
       });
       const { pathname, search } = new URL(uploadUrl);
       attacker.begin(30);
-      await attacker.connection((socket) => {
-        socket.once('data', () => socket.destroy());
-        socket.write(
-          attacker.request('PUT', `${pathname}${search}`, {
-            headers: { 'Content-Type': 'application/pdf', Accept: '*/*' },
-            raw: file,
-          }),
-        );
-      });
+      await attacker.send(
+        attacker.request('PUT', `${pathname}${search}`, {
+          headers: { 'Content-Type': 'application/pdf', Accept: '*/*' },
+          raw: file,
+        }),
+      );
       return () =>
         attacker.connections(200, (socket) => {
-          socket.once('data', (chunk: Buffer) =>
-            attacker.count(Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0)),
-          );
+          socket.once('data', (chunk: Buffer) => attacker.count(statusOf(chunk)));
           socket.write(attacker.request('GET', pathname, { headers: { Accept: '*/*', Connection: 'close' } }));
         });
     },
@@ -306,13 +309,11 @@ const asVisitor: Attack[] = [
     async prepare(attacker) {
       const token = await attacker.visitor();
       return () =>
-        attacker.flood(
-          (serial) =>
-            attacker.request('POST', '/api/v1/widget/uploads/presigned', {
-              token,
-              body: { filename: `${serial}.pdf`, contentType: 'application/pdf', size: 25 * mib },
-            }),
-          { depth: 4 },
+        attacker.flood((serial) =>
+          attacker.request('POST', '/api/v1/widget/uploads/presigned', {
+            token,
+            body: { filename: `${serial}.pdf`, contentType: 'application/pdf', size: 25 * mib },
+          }),
         );
     },
   },
@@ -337,18 +338,14 @@ const asVisitor: Attack[] = [
                 attacker.count(link.status);
                 if (link.status !== 200) break;
                 const { pathname, search } = new URL(link.body.uploadUrl);
-                await attacker.connection((socket) => {
-                  socket.on('data', (chunk: Buffer) => {
-                    attacker.count(Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0));
-                    socket.destroy();
-                  });
-                  socket.write(
+                attacker.count(
+                  await attacker.send(
                     attacker.request('PUT', `${pathname}${search}`, {
                       headers: { 'Content-Type': 'application/pdf', Accept: '*/*' },
                       raw: file,
                     }),
-                  );
-                });
+                  ),
+                );
               }
             }
           }),
@@ -362,11 +359,13 @@ const slow: Attack[] = [
   {
     name: 'idle-connections',
     what: '2,000 silent connections',
+    reaches: { connections: 500 },
     prepare: async (attacker) => () => attacker.connections(2000, () => {}),
   },
   {
     name: 'slow-heads',
     what: '500 request heads, one byte per second',
+    reaches: { connections: 100 },
     prepare: async (attacker) => () =>
       attacker.connections(500, (socket) => {
         socket.write('GET /healthz HTTP/1.1\r\nHost: abuse.test\r\nX-Slow: ');
@@ -377,6 +376,7 @@ const slow: Attack[] = [
   {
     name: 'slow-bodies',
     what: '200 bodies of 1 MiB that stop after a part',
+    reaches: { connections: 100 },
     prepare: async (attacker) => () =>
       attacker.connections(200, (socket) => {
         socket.write(
@@ -388,6 +388,7 @@ const slow: Attack[] = [
   {
     name: 'drips',
     what: '100 uploads of 10 KiB, 64 bytes at a time',
+    reaches: { connections: 100 },
     async prepare(attacker) {
       const size = 10 * kib;
       const links: URL[] = [];
@@ -417,7 +418,7 @@ const slow: Attack[] = [
           }, 20);
           socket.once('close', () => clearInterval(timer));
           socket.on('data', (chunk: Buffer) => {
-            attacker.count(Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0));
+            attacker.count(statusOf(chunk));
             socket.destroy();
           });
         });
@@ -426,6 +427,7 @@ const slow: Attack[] = [
   {
     name: 'small-chunks',
     what: 'endless bodies in chunks of one byte',
+    reaches: { connections: 30 },
     prepare: async (attacker) => () =>
       attacker.connections(32, (socket) => {
         socket.write(
@@ -442,6 +444,8 @@ const slow: Attack[] = [
   {
     name: 'large-heads',
     what: 'oversized heads, and pipelines that are not HTTP',
+    reaches: [431, 505],
+    isClosed: true,
     prepare: async (attacker) => () =>
       attacker.flood((serial) =>
         serial % 2 === 0

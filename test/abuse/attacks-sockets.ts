@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net';
 import type { Attack, Attacker } from './attack.ts';
+import { statusOf } from './wire.ts';
 
 const opcodes = { text: 1, ping: 9 } as const;
 const maskBytes = 4;
@@ -19,16 +20,16 @@ function frame(opcode: number, payload: Buffer): Buffer {
 /** Keeps this many sockets with a token open, reopens closed ones, and calls `onOpen` after each upgrade. */
 function sockets(
   attacker: Attacker,
-  { count, namespace, token }: { count: number; namespace: 'agent' | 'visitor'; token: string | undefined },
+  { count, path, token }: { count: number; path: string; token: string | undefined },
   onOpen: (socket: Socket) => void,
 ): Promise<void> {
   return attacker.connections(count, (socket) => {
     const protocols = ['messaging.v1', ...(token === undefined ? [] : [`bearer.${token}`])];
     socket.write(
-      `GET /${namespace} HTTP/1.1\r\nHost: abuse.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ${protocols.join(', ')}\r\n\r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: abuse.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ${protocols.join(', ')}\r\n\r\n`,
     );
     socket.once('data', (chunk: Buffer) => {
-      const status = Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0);
+      const status = statusOf(chunk);
       attacker.count(status);
       if (status === 101) onOpen(socket);
     });
@@ -93,11 +94,11 @@ const byVisitor: Attack[] = frames.map(({ name, what, bytes }) => ({
   what: `${what}, on 8 of a visitor's sockets`,
   async prepare(attacker) {
     const token = await attacker.visitor();
-    return () => sockets(attacker, { count: 8, namespace: 'visitor', token }, (socket) => pour(socket, bytes));
+    return () => sockets(attacker, { count: 8, path: '/visitor', token }, (socket) => pour(socket, bytes));
   },
 }));
 
-export const socketAttacks: readonly Attack[] = [
+const all: readonly Omit<Attack, 'reaches'>[] = [
   ...byVisitor,
   {
     name: 'unread-calls',
@@ -115,7 +116,7 @@ export const socketAttacks: readonly Attack[] = [
         Buffer.from(`{"id":1,"method":"widget.listMessages","params":{"conversationId":"${id}","limit":200}}`),
       );
       return () =>
-        sockets(attacker, { count: 20, namespace: 'visitor', token }, (socket) => {
+        sockets(attacker, { count: 20, path: '/visitor', token }, (socket) => {
           socket.pause();
           socket.write(Buffer.concat(Array(200).fill(call)));
         });
@@ -124,15 +125,14 @@ export const socketAttacks: readonly Attack[] = [
   {
     name: 'strange-sockets',
     what: '1,000 sockets that never authenticate',
-    prepare: async (attacker) => () =>
-      sockets(attacker, { count: 1000, namespace: 'agent', token: undefined }, () => {}),
+    prepare: async (attacker) => () => sockets(attacker, { count: 1000, path: '/agent', token: undefined }, () => {}),
   },
   {
     name: 'opened-sockets',
     what: 'sockets of a visitor, opened and closed at full speed',
     async prepare(attacker) {
       const token = await attacker.visitor();
-      return () => sockets(attacker, { count: 32, namespace: 'visitor', token }, (socket) => socket.destroy());
+      return () => sockets(attacker, { count: 32, path: '/visitor', token }, (socket) => socket.destroy());
     },
   },
   {
@@ -148,7 +148,7 @@ export const socketAttacks: readonly Attack[] = [
       });
       return async () => {
         await Promise.all([
-          sockets(attacker, { count: 50, namespace: 'agent', token }, (socket) => socket.pause()),
+          sockets(attacker, { count: 50, path: '/agent', token }, (socket) => socket.pause()),
           attacker.flood(message, { connections: 4 }),
         ]);
       };
@@ -167,10 +167,7 @@ export const socketAttacks: readonly Attack[] = [
           body: { body: 'x'.repeat(10_000) },
         });
       return () =>
-        attacker.connections(16, (socket) => {
-          socket.write(
-            `GET /agent?since=0 HTTP/1.1\r\nHost: abuse.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: messaging.v1, bearer.${token}\r\n\r\n`,
-          );
+        sockets(attacker, { count: 16, path: '/agent?since=0', token }, (socket) => {
           let bytes = 0;
           socket.on('data', (chunk: Buffer) => {
             bytes += chunk.length;
@@ -180,3 +177,5 @@ export const socketAttacks: readonly Attack[] = [
     },
   },
 ];
+
+export const socketAttacks: readonly Attack[] = all.map((attack) => ({ ...attack, reaches: [101] }));

@@ -19,7 +19,7 @@ function byAgent(
     async prepare(attacker) {
       const { token, embedId } = await attacker.workspace();
       if (options.fill === true) {
-        for (let index = 0; index < 20; index += 1) {
+        const fill = async (index: number): Promise<void> => {
           const visitor = await attacker.visitor(embedId);
           const id = await attacker.chat(visitor, `order ${index} ${'lorem ipsum dolor sit amet '.repeat(300)}`);
           for (let more = 0; more < 10; more += 1)
@@ -27,9 +27,10 @@ function byAgent(
               token: visitor,
               body: { body: 'lorem ipsum dolor sit amet '.repeat(300) },
             });
-        }
+        };
+        await Promise.all(Array.from({ length: 20 }, (_, index) => fill(index)));
       }
-      return () => attacker.flood((serial) => of(attacker, token, serial), { depth: 4 });
+      return () => attacker.flood((serial) => of(attacker, token, serial));
     },
   };
 }
@@ -124,7 +125,6 @@ export const workspaceAttacks: readonly Attack[] = [
           attacker.count((await attacker.caller.call('GET', '/kb/jobs', { token })).status);
         }
         site.closeAllConnections();
-        site.close();
       };
     },
   },
@@ -152,15 +152,18 @@ export const workspaceAttacks: readonly Attack[] = [
     async prepare(attacker) {
       const { token } = await attacker.workspace();
       const { body } = await attacker.caller.call('PATCH', '/kb/settings', { token, body: { helpCentre: true } });
-      for (let serial = 0; serial < 20; serial += 1)
-        await attacker.caller.call('POST', '/kb/articles', {
-          token,
-          body: {
-            title: `Article ${serial}`,
-            body: '**text** [x](https://a.example) '.repeat(1500),
-            status: 'published',
-          },
-        });
+      await Promise.all(
+        Array.from({ length: 20 }, (_, serial) =>
+          attacker.caller.call('POST', '/kb/articles', {
+            token,
+            body: {
+              title: `Article ${serial}`,
+              body: '**text** [x](https://a.example) '.repeat(1500),
+              status: 'published',
+            },
+          }),
+        ),
+      );
       const { pathname } = new URL(String(body.helpCentreUrl));
       const pages = [
         '',
@@ -170,8 +173,7 @@ export const workspaceAttacks: readonly Attack[] = [
         '/sitemap.xml',
         '/search?q=nothing',
       ];
-      return () =>
-        attacker.flood((serial) => attacker.request('GET', pathname + pages[serial % pages.length]), { depth: 4 });
+      return () => attacker.flood((serial) => attacker.request('GET', pathname + pages[serial % pages.length]));
     },
   },
   byAgent('saved-views', 'views with filters, kept and read', (attacker, token, serial) =>
@@ -231,7 +233,6 @@ export const workspaceAttacks: readonly Attack[] = [
               attacker.count((await attacker.caller.call('DELETE', `/workspace/mailboxes/${id}`, { token })).status);
         }
         for (const socket of sockets) socket.destroy();
-        server.close();
       };
     },
   },
@@ -294,7 +295,6 @@ export const workspaceAttacks: readonly Attack[] = [
           return attacker.request('GET', `${place}/${what}`, { token });
         });
         site.closeAllConnections();
-        site.close();
       };
     },
   },
@@ -351,13 +351,11 @@ export const workspaceAttacks: readonly Attack[] = [
       });
       await attacker.caller.ask('POST', '/verify/services', { token, body: { name: 'Hostile' } });
       return () =>
-        attacker.flood(
-          (serial) =>
-            attacker.request('POST', '/api/v1/verify', {
-              token: key,
-              body: { to: `+1415555${String(serial % 10_000).padStart(4, '0')}`, channel: 'sms' },
-            }),
-          { depth: 4 },
+        attacker.flood((serial) =>
+          attacker.request('POST', '/api/v1/verify', {
+            token: key,
+            body: { to: `+1415555${String(serial % 10_000).padStart(4, '0')}`, channel: 'sms' },
+          }),
         );
     },
   },
@@ -371,12 +369,10 @@ export const workspaceAttacks: readonly Attack[] = [
         body: { name: 'Hostile', scopes: ['*'] },
       });
       return () =>
-        attacker.flood(
-          (serial) =>
-            attacker.request('GET', `/api/v1/${['contacts', 'conversations/queue', 'sites', 'agents'][serial % 4]}`, {
-              token: key,
-            }),
-          { depth: 16 },
+        attacker.flood((serial) =>
+          attacker.request('GET', `/api/v1/${['contacts', 'conversations/queue', 'sites', 'agents'][serial % 4]}`, {
+            token: key,
+          }),
         );
     },
   },
@@ -385,19 +381,17 @@ export const workspaceAttacks: readonly Attack[] = [
     what: '200 visitors of a hostile workspace write at once, each up to its limit',
     async prepare(attacker) {
       const { embedId } = await attacker.workspace();
-      const chats: Buffer[] = [];
-      for (let index = 0; index < 200; index += 1) {
-        const token = await attacker.visitor(embedId);
-        const id = await attacker.chat(token);
-        chats.push(
-          attacker.request('POST', `/api/v1/widget/conversations/${id}/messages`, {
+      const chats = await Promise.all(
+        Array.from({ length: 200 }, async () => {
+          const token = await attacker.visitor(embedId);
+          const id = await attacker.chat(token);
+          return attacker.request('POST', `/api/v1/widget/conversations/${id}/messages`, {
             token,
             body: { body: 'x'.repeat(2000) },
-          }),
-        );
-      }
-      return () =>
-        attacker.flood((serial) => chats[serial % chats.length] ?? Buffer.alloc(0), { connections: 64, depth: 4 });
+          });
+        }),
+      );
+      return () => attacker.flood((serial) => chats[serial % chats.length] ?? Buffer.alloc(0), { connections: 64 });
     },
   },
 ];

@@ -7,7 +7,6 @@ import { SocketClient } from '../../bench/socket-client.ts';
 import { password, type Target } from './attack.ts';
 import { Caller } from './wire.ts';
 
-const customers = 24;
 /** Below the limit of each customer's token. */
 const everyMs = { customer: 240, queue: 150, health: 50, ping: 50 } as const;
 /** Below the limit of one account, five a minute. */
@@ -51,7 +50,7 @@ export class Bystanders {
     this.#watcher = new Caller(url, '127.10.0.2', { connections: 4 });
   }
 
-  static async make(url: string): Promise<Bystanders> {
+  static async make(url: string, customers: number): Promise<Bystanders> {
     const owner = new Caller(url, '127.10.0.1', { connections: 4 });
     const email = 'owner@quiet.example';
     const { token } = await owner.ask('POST', '/auth/register', {

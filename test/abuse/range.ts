@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { folderBytes } from '../support/folder.ts';
 import { ServiceProcess } from '../support/process.ts';
 import type { Teardown } from '../support/service.ts';
+import type { Attack, Deeds } from './attack.ts';
 import type { Told, Word } from './attacker.ts';
 import { Bystanders, type Figures } from './bystanders.ts';
 
@@ -15,12 +16,18 @@ const sampleMs = 50;
 const prepareTimeoutMs = 120_000;
 /** The time for a service that is stopped under attack to exit. */
 const overTimeoutMs = 60_000;
+const allCustomers = 24;
+
+export interface Shot extends Deeds {
+  readonly attack: Pick<Attack, 'name' | 'reaches' | 'isClosed'>;
+}
 
 export interface Outcome {
   /** Undefined if nothing was measured before. */
   readonly idle: Figures | undefined;
   readonly attacked: Figures;
-  readonly answers: ReadonlyMap<number, number>;
+  /** Empty if the service ended. */
+  readonly shots: readonly Shot[];
   readonly peakMb: number;
   readonly diskMb: number;
   /** How the service ended, if it did. */
@@ -50,7 +57,10 @@ export class Range {
   }
 
   /** Everything is removed at the teardown; `dataDir` belongs to the caller. */
-  static async open(t: Teardown, dataDir: string): Promise<Range> {
+  static async open(
+    t: Teardown,
+    { dataDir, customers = allCustomers }: { dataDir: string; customers?: number },
+  ): Promise<Range> {
     const env = {
       DATA_DIR: dataDir,
       LOG_LEVEL: 'silent',
@@ -61,7 +71,7 @@ export class Range {
     };
     const service = await ServiceProcess.serving(t, env, ['--v8-pool-size=2', `--max-old-space-size=${heapMb}`]);
     const [, smtpPort] = await service.line(/SMTP on port (\d+)/);
-    const bystanders = await Bystanders.make(service.url);
+    const bystanders = await Bystanders.make(service.url, customers);
     t.teardown(() => bystanders.close());
     const attacker = fork(join(import.meta.dirname, 'attacker.ts'), {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -71,31 +81,46 @@ export class Range {
     return new Range(service, Number(smtpPort), dataDir, bystanders, attacker);
   }
 
-  /** Runs one attack for this many seconds. Rejects if it could not be prepared. */
-  async drive(name: string, { idleSeconds, seconds }: { idleSeconds: number; seconds: number }): Promise<Outcome> {
-    this.#attacks += 1;
+  /** Must come before they are driven. Rejects if one could not be prepared. */
+  async prepare(attacks: readonly Pick<Attack, 'name'>[]): Promise<void> {
+    const all = attacks.map(({ name }) => {
+      this.#attacks += 1;
+      const target = {
+        url: this.#service.url,
+        smtpPort: this.#smtpPort,
+        victim: this.#bystanders.victim,
+        from: `127.66.${this.#attacks}.1`,
+      };
+      return { name, target };
+    });
+    await this.#say({ do: 'prepare', all }, prepareTimeoutMs);
+  }
+
+  /** Runs attacks one after another, each for this many seconds, and longer if it is not answered by then. */
+  async drive(
+    attacks: readonly Pick<Attack, 'name' | 'reaches' | 'isClosed'>[],
+    { idleSeconds, seconds }: { idleSeconds: number; seconds: number },
+  ): Promise<Outcome> {
     const before = folderBytes(this.#dataDir);
-    const target = {
-      url: this.#service.url,
-      smtpPort: this.#smtpPort,
-      victim: this.#bystanders.victim,
-      from: `127.66.${this.#attacks}.1`,
-    };
-    await this.#say({ do: 'prepare', name, target }, prepareTimeoutMs);
     const idle = idleSeconds === 0 ? undefined : await this.#bystanders.measure(after(idleSeconds));
     let peakMb = 0;
     const sampler = setInterval(() => (peakMb = Math.max(peakMb, this.#residentMb())), sampleMs);
-    const over = this.#say({ do: 'attack', seconds }, seconds * 1000 + overTimeoutMs);
+    const names = attacks.map(({ name }) => name);
+    const over = this.#say({ do: 'attack', names, seconds }, attacks.length * (seconds * 1000 + overTimeoutMs));
     const ended = this.#service.ended.then(({ code, signal }) => `ended with ${code ?? signal}`);
     const whileAttacked = Promise.race([over.then(() => {}), ended.then(() => {})]);
     const attacked = await this.#bystanders.measure(whileAttacked);
     clearInterval(sampler);
     const end = await Promise.race([ended, over.then(() => undefined)]);
     const told = end === undefined ? await over : undefined;
+    const deeds = told?.told === 'over' ? told.deeds : [];
     return {
       idle,
       attacked,
-      answers: new Map(told?.told === 'over' ? told.answers : []),
+      shots: attacks.flatMap((attack, index) => {
+        const done = deeds[index];
+        return done === undefined ? [] : [{ attack, ...done }];
+      }),
       peakMb,
       diskMb: (folderBytes(this.#dataDir) - before) / 1024 / 1024,
       end,

@@ -116,40 +116,48 @@ export interface FloodOptions {
   readonly url: string;
   readonly from: string;
   readonly connections: number;
-  /** Requests written at once; more follow as these are answered. */
+  /**
+   * Requests written at once; more follow as these are answered. The service closes a connection on which a request
+   * arrives before the former is answered, so only requests that are answered at once can have more than 1.
+   */
   readonly depth?: number;
-  /** False leaves all answers unread. */
+  /** False leaves all answers unread but for the beginning of the first. */
   readonly isRead?: boolean;
-  readonly untilMs: number;
+  /** Aborted when the time is over. */
+  readonly over: AbortSignal;
   /** The next request, by its serial number over all connections. */
   readonly next: (serial: number) => Buffer;
-  /** Called with the status of each answer, 0 for a closed or refused connection. */
+  /** Called with the status of each answer, 0 for a connection that was refused, or closed before it answered. */
   readonly onAnswer: (status: number) => void;
+  readonly onOpen: () => void;
 }
 
-/** Resolves at `untilMs` (by performance.now()), when all connections are closed. */
+/** Resolves when it is over and all connections are closed. */
 export async function flood({
   url,
   from,
   connections,
   depth = 1,
   isRead = true,
-  untilMs,
+  over,
   next,
   onAnswer,
+  onOpen,
 }: FloodOptions): Promise<void> {
   let serial = 0;
   await Promise.all(
     Array.from({ length: connections }, async () => {
-      while (performance.now() < untilMs) {
-        await oneConnection({ url, from, untilMs }, (socket) => {
-          let waiting = 0;
+      while (!over.aborted) {
+        let waiting = depth;
+        await oneConnection({ url, from, over }, (socket) => {
+          onOpen();
           let tail = '';
           const write = (): void => {
             waiting = depth;
             for (let index = 0; index < depth; index += 1) socket.write(next((serial += 1)));
           };
           socket.on('data', (chunk: Buffer) => {
+            if (!isRead) socket.pause();
             const text = tail + chunk.toString('latin1');
             for (const [, status] of text.matchAll(/HTTP\/1\.1 (\d{3})/g)) {
               onAnswer(Number(status));
@@ -159,30 +167,36 @@ export async function flood({
             tail = /H(?:T(?:T(?:P(?:\/(?:1(?:\.(?:1(?: \d{0,2})?)?)?)?)?)?)?)?$/.exec(text.slice(-12))?.[0] ?? '';
             if (waiting <= 0) write();
           });
-          if (!isRead) socket.pause();
           write();
         });
-        onAnswer(0);
+        if (waiting > 0) onAnswer(0);
         await new Promise((resolve) => setTimeout(resolve, reopenMs));
       }
     }),
   );
 }
 
-/** Opens a connection from an address. Resolves when either side closes it, at `untilMs` at the latest. */
+/** Opens a connection from an address. Resolves when either side closes it, when it is over at the latest. */
 export function oneConnection(
-  { url, from, untilMs }: { url: string; from: string; untilMs: number },
+  { url, from, over }: { url: string; from: string; over: AbortSignal },
   onOpen: (socket: Socket) => void,
 ): Promise<void> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port), localAddress: from }, () => onOpen(socket));
-    const timer = setTimeout(() => socket.destroy(), Math.max(0, untilMs - performance.now()));
+    const end = (): void => void socket.destroy();
+    over.addEventListener('abort', end);
+    if (over.aborted) end();
     // The close event, which follows, reports it.
     socket.on('error', () => {});
     socket.on('close', () => {
-      clearTimeout(timer);
+      over.removeEventListener('abort', end);
       resolve();
     });
   });
+}
+
+/** Of the beginning of an answer over HTTP; 0 if it is none. */
+export function statusOf(chunk: Buffer): number {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString('latin1', 0, 20))?.[1] ?? 0);
 }

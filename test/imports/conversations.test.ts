@@ -2,6 +2,7 @@
 
 import t from 'tap';
 import { workspaceFaults } from '../../store/operations/integrity.ts';
+import { createMailReader } from '../../workers/mail/mail-reader.ts';
 import { makeKey } from '../support/keys.ts';
 import { type Person, startService } from '../support/service.ts';
 
@@ -372,4 +373,55 @@ t.test('imported conversations', async (t) => {
     for (const wrong of [{ conversations: [] }, { source: '' }, { conversations: [ticket('x', { messages: [] })] }])
       t.match(await load([ticket('l4')], wrong), { status: 400, body: { error: 'invalid_body' } });
   });
+});
+
+t.test('batches take turns: one of a workspace, and one waits', async (t) => {
+  const reader = createMailReader({ dnsServers: undefined });
+  t.teardown(() => reader.stop());
+  let shown = 0;
+  let begin = (): void => {};
+  let release = (): void => {};
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const service = await startService(t, {
+    env: { RATE_LIMITS: 'off' },
+    mailReader: {
+      ...reader,
+      async display(mail) {
+        shown += 1;
+        begin();
+        await released;
+        return reader.display(mail);
+      },
+    },
+  });
+  const owner = await service.workspace();
+  const other = await service.workspace();
+  const html = (id: string) =>
+    ticket(id, {
+      messages: [message('1', 'customer', '2021-03-01T10:00:00Z', { body: '', bodyHtml: '<p>Hello</p>' })],
+    });
+  const load = (conversation: object, token: string) =>
+    service.post('/conversations/import', { source: 'old', conversations: [conversation] }, token);
+
+  const first = load(html('a'), owner.token);
+  await begun;
+  let isRefused = (): void => {};
+  const refusals: { headers: Headers; body: any }[] = [];
+  const bothRefused = new Promise<void>((resolve) => (isRefused = resolve));
+  const later = ['b', 'c', 'd'].map(async (id) => {
+    const answer = await load(html(id), owner.token);
+    if (answer.status === 429) refusals.push(answer);
+    if (refusals.length === 2) isRefused();
+    return answer.status;
+  });
+  await Promise.race([bothRefused, Promise.all(later)]);
+  t.match(refusals[0]?.body, { error: 'rate_limited', message: /^Another batch of this workspace/ });
+  t.equal(refusals[0]?.headers.get('retry-after'), '1');
+  t.match(await load(ticket('e'), other.token), { status: 200 }, 'another workspace imports meanwhile');
+  t.equal(shown, 1, 'one of the workspace is at work');
+  release();
+  t.match(await first, { status: 200, body: { conversations: [{ outcome: 'created' }] } });
+  t.same((await Promise.all(later)).sort(), [200, 429, 429], 'one waited');
+  t.match(await load(html('f'), owner.token), { status: 200 });
 });
