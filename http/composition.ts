@@ -67,6 +67,7 @@ import { createChatLinks } from './signed/chat-links.ts';
 import { createExportLinks } from './signed/export-links.ts';
 import { createIdentity } from './signed/identity.ts';
 import { createMailboxGrants } from './signed/mailbox-grants.ts';
+import { createNoticeLinks } from './signed/notice-links.ts';
 import { createRegistrationCodes } from './signed/registration-codes.ts';
 import { SignInSteps } from './signed/sign-in-steps.ts';
 import { createUploadLinks } from './signed/upload-links.ts';
@@ -353,6 +354,7 @@ function outsideParts(
   const { carrier, objects, emailDomains, webhookSender: sender, pushSender } = outside.services;
   const hostKey = hostKeyOf(config);
   const chatLinks = createChatLinks(keys.jwtSecret);
+  const noticeLinks = createNoticeLinks(keys.jwtSecret);
   const mail = () => ({
     engine: later().engine,
     sender: outside.mail,
@@ -362,6 +364,7 @@ function outsideParts(
     secrets,
     directory,
     chatLinks,
+    noticeLinks,
     baseUrl: config.baseUrl,
     isLimited: config.rateLimits,
     mailFrom: config.mailFrom,
@@ -405,6 +408,7 @@ type SignedParts =
   | 'visitorTokens'
   | 'identity'
   | 'chatLinks'
+  | 'noticeLinks'
   | 'mailboxGrants'
   | 'exportLinks'
   | 'articlePreviews'
@@ -416,6 +420,7 @@ function signedPartsOf({ baseUrl }: Config, secret: FolderKeys['jwtSecret']): Pi
     visitorTokens: createVisitorTokens(secret),
     identity: createIdentity(secret),
     chatLinks: createChatLinks(secret),
+    noticeLinks: createNoticeLinks(secret),
     mailboxGrants: createMailboxGrants(secret),
     exportLinks: createExportLinks(secret),
     articlePreviews: createArticlePreviews(secret),

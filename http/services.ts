@@ -49,6 +49,7 @@ import type { ChatLinks } from './signed/chat-links.ts';
 import type { ExportLinks } from './signed/export-links.ts';
 import type { Identity } from './signed/identity.ts';
 import type { MailboxGrants } from './signed/mailbox-grants.ts';
+import type { NoticeLinks } from './signed/notice-links.ts';
 import type { RegistrationCodes } from './signed/registration-codes.ts';
 import type { SignInSteps } from './signed/sign-in-steps.ts';
 import type { UploadLinks } from './signed/upload-links.ts';
@@ -71,6 +72,7 @@ export interface Services extends RetrievalPorts {
   readonly accessTokens: AccessTokens;
   readonly visitorTokens: VisitorTokens;
   readonly chatLinks: ChatLinks;
+  readonly noticeLinks: NoticeLinks;
   readonly identity: Identity;
   readonly exportLinks: ExportLinks;
   readonly articlePreviews: ArticlePreviews;

@@ -1,5 +1,6 @@
 // Outgoing mail in the outbox, as plain parts; workers/providers/mail.ts builds the message.
 
+import type { NotifyReason } from '../../store/workspace/notifications.ts';
 import { countAgainst, countIfBelow, dayMs, hourMs } from '../directory/ceilings.ts';
 import { hostOf } from '../mail-addresses.ts';
 import type { Context } from '../runtime/context.ts';
@@ -33,6 +34,8 @@ export interface Mail {
   readonly messageIds?: readonly string[];
   /** Ends with a link that proves the recipient's address to be this visitor's. */
   readonly chatLink?: { readonly visitorId: string; readonly email: string; readonly expiresAt: string };
+  /** It tells this agent of work, and its header ends such mails for these reasons. */
+  readonly notice?: { readonly agentId: string; readonly reasons: readonly NotifyReason[] };
   /** Someone only claimed the address, so it gets few such mails, from all workspaces together. */
   readonly isClaimed?: true;
   /** The text contains a link that grants access. */

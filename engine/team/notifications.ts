@@ -64,6 +64,16 @@ export const changeNotifyChoice = command(
   },
 );
 
+/** By the link in a mail. No effect on an agent who is gone, or who is not mailed for these reasons. */
+export const endNoticeMails = command(
+  'notifications.endMails',
+  (ctx, { agentId, reasons }: { agentId: string; reasons: NotifyChoice['mail'] }): void => {
+    const present = notifyChoiceOf(ctx, agentId);
+    const mail = present.mail.filter((reason) => !reasons.includes(reason));
+    if (mail.length < present.mail.length) putNotifyChoice(ctx.db, agentId, { ...present, mail });
+  },
+);
+
 /** The workspace's key for push services, sealed; undefined until it is needed. */
 export function sealedPushKey(view: Pick<View, 'db'>): string | undefined {
   return findSealedSecret(view.db, 'push');

@@ -319,8 +319,7 @@ function mailWaiting(
       ]
         .join('\n\n')
         .concat('\n'),
-      // Mailboxes offer it beside the mail (RFC 2369).
-      headers: { 'List-Unsubscribe': `<${baseUrl}/account>` },
+      notice: { agentId: agent.id, reasons: [...new Set(waiting.map(({ reason }) => reason))] },
     },
     { purpose: 'account', ...(isOne ? { subjectId: first.conversation.id } : {}) },
   );

@@ -26,11 +26,13 @@ import type { MailUser, SendThrough } from '../../workers/providers/mail-server.
 import type { SecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, ConfigError } from '../process/config.ts';
 import type { ChatLinks } from '../signed/chat-links.ts';
+import type { NoticeLinks } from '../signed/notice-links.ts';
 
 export interface OutgoingMailPorts {
   readonly engine: Engine;
   readonly directory: Directory;
   readonly chatLinks: ChatLinks;
+  readonly noticeLinks: NoticeLinks;
   readonly baseUrl: string;
   /** Whether addresses that someone only claimed get a few mails an hour. */
   readonly isLimited: boolean;
@@ -69,6 +71,7 @@ export async function sendQueuedMail(
     isClaimed: ____,
     // In no header, not even of the copy for one of them.
     bcc: _____,
+    notice,
     language = view && theWorkspace(view).locale,
     ...queued
   } = item.mail;
@@ -80,7 +83,10 @@ export async function sendQueuedMail(
   };
   const domain = verifiedDomain(ports, item.workspaceId);
   const from = chosen ?? (domain === undefined ? ports.mailFrom : domainAddress(domain));
-  const headers = chosen === undefined ? { ...byTheService, ...mail.headers } : mail.headers;
+  const headers =
+    chosen === undefined
+      ? { ...byTheService, ...endOf(ports, item.workspaceId, notice), ...mail.headers }
+      : mail.headers;
   const mailbox = view && findMailboxAt(view.db, from);
   const own = mailbox?.smtp == null ? ownServerOf(ports, item.workspaceId) : mailboxServer(ports, item, mailbox);
   if (own !== undefined) {
@@ -128,12 +134,27 @@ async function waitForTurn(
     });
 }
 
+/** Mailboxes offer it beside the mail: as a link (RFC 2369), or in one click, which needs https (RFC 8058). */
+function endOf(
+  { noticeLinks, baseUrl }: OutgoingMailPorts,
+  workspaceId: string,
+  notice: Mail['notice'],
+): Record<string, string> {
+  if (notice === undefined) return {};
+  if (!baseUrl.startsWith('https:')) return { 'List-Unsubscribe': `<${baseUrl}/account>` };
+  const token = noticeLinks.issue({ ...notice, workspaceId });
+  return {
+    'List-Unsubscribe': `<${baseUrl}/notices/${token}>`,
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+  };
+}
+
 /** Ends the mail with the link, which is only in the mail and never in the queue. */
 function withChatLink(
   { chatLinks, baseUrl }: OutgoingMailPorts,
   workspaceId: string,
-  { chatLink, locale = 'en', ...mail }: Omit<Mail, 'from' | 'fromName' | 'language'>,
-): Omit<Mail, 'from' | 'fromName' | 'chatLink' | 'locale' | 'language'> {
+  { chatLink, locale = 'en', ...mail }: Omit<Mail, 'from' | 'fromName' | 'language' | 'notice'>,
+): Omit<Mail, 'from' | 'fromName' | 'chatLink' | 'locale' | 'language' | 'notice'> {
   if (chatLink === undefined) return mail;
   const { visitorId, email, expiresAt } = chatLink;
   const token = chatLinks.issue({

@@ -5,6 +5,7 @@ import { refuse, refuseField } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import {
   changeNotifyChoice,
+  endNoticeMails,
   keepPushKey,
   listPushSubscriptions,
   readNotifyChoice,
@@ -15,6 +16,7 @@ import {
 import { notifyReasons } from '../../store/workspace/notifications.ts';
 import { Unavailable } from '../../workers/failures.ts';
 import { pushKeyName } from '../delivery/push.ts';
+import type { RawReply } from '../request.ts';
 import { type Access, route } from '../route.ts';
 import { worded } from '../schemas/field-words.ts';
 import { Id, Time, Url } from '../schemas/shared.ts';
@@ -43,7 +45,11 @@ const aboutReasons =
   '`own_messages`: a customer writes in a conversation of yours. `queue`: one that no one has is waiting. ' +
   '`offers`: a conversation is offered or given to you. `calls`: a call rings, was missed or left a voicemail.';
 
+/** A program of the reader's uses one now and then; mail scanners open them, too. */
+const noticeLinksPerMinute = 60;
+
 const base64Url = worded('^[A-Za-z0-9_-]+={0,2}$', 'base64url');
+const NoticeToken = Type.Object({ token: Type.String({ maxLength: 200 }) });
 /** Padded or not. */
 const Bytes = (chars: number, example: string, description: string) =>
   Type.String({ minLength: chars, maxLength: chars + 2, pattern: base64Url, description, examples: [example] });
@@ -167,6 +173,56 @@ export const notificationRoutes = [
       };
       if (Object.keys(changes).length === 0) refuse('invalid_body', { message: 'Give push, mail, show or sound.' });
       return engine.execute(changeNotifyChoice, { workspaceId, caller, params: { changes } });
+    },
+  }),
+
+  route({
+    operation: 'notifications.openLink',
+    method: 'GET',
+    path: '//notices/{token}',
+    tag,
+    summary: 'Open the link of a mail about work',
+    description: 'The address of `List-Unsubscribe`. Leads to the account page and changes nothing.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: noticeLinksPerMinute },
+    anyHeaders: true,
+    httpOnly: true,
+    params: NoticeToken,
+    reply: { status: 302, schema: null },
+    refusals: [],
+    send: (_input, { config }): RawReply => ({
+      status: 302,
+      headers: { Location: `${config.baseUrl}/account`, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' },
+      body: '',
+    }),
+  }),
+
+  route({
+    operation: 'notifications.endByLink',
+    method: 'POST',
+    path: '//notices/{token}',
+    tag,
+    summary: 'End mails about work',
+    description:
+      'One click in a mail program (RFC 8058): its agent is no longer mailed for the reasons of that mail. ' +
+      'Needs no sign-in, and has no effect if it was done before. The body is ignored.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: noticeLinksPerMinute },
+    anyHeaders: true,
+    httpOnly: true,
+    params: NoticeToken,
+    reply: { status: 200, schema: null, contentType: 'text/plain' },
+    refusals: [],
+    async send({ params }, { engine, noticeLinks }): Promise<RawReply> {
+      const { workspaceId, agentId, reasons } = noticeLinks.verify(params.token) ?? refuse('not_found');
+      await engine.whenOpen(workspaceId);
+      if (engine.workspace(workspaceId) === undefined) refuse('not_found');
+      await engine.execute(endNoticeMails, { workspaceId, caller: systemCaller, params: { agentId, reasons } });
+      return {
+        status: 200,
+        headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
+        body: 'You are no longer mailed about this. Your account page has your choices.',
+      };
     },
   }),
 ];

@@ -166,3 +166,47 @@ t.test('with limits, an agent gets at most twelve in an hour', async (t) => {
   const sent = service.mailCount(owner.email) - before;
   t.ok(sent >= 12 && sent <= 14, `${sent}`);
 });
+
+t.test('mail to an agent is ended in one click in the mail program', async (t) => {
+  const service = await startService(t, { env: { ...env, BASE_URL: 'https://switchboard.test' } });
+  const owner = await service.workspace();
+  const agent = await service.agent(owner);
+  for (const who of [owner, agent]) await choose(service, who, all);
+  const chosen = async (who: Person) => (await service.get('/me/notifications', who.token)).body;
+  const before = await chosen(owner);
+  await service.chat(owner);
+  await service.pass(5 * minuteMs);
+  const { headers = {} } = service.newestMail(owner.email) ?? {};
+  t.equal(headers['List-Unsubscribe-Post'], 'List-Unsubscribe=One-Click');
+  const [, path = ''] =
+    /^<https:\/\/switchboard\.test(\/notices\/[\w-]+)>$/.exec(headers['List-Unsubscribe'] ?? '') ?? [];
+  const call = (at: string, options: RequestInit = {}) =>
+    fetch(`${service.url}${at}`, { redirect: 'manual', ...options });
+  const form = new FormData();
+  form.set('List-Unsubscribe', 'One-Click');
+
+  const shown = await call(path);
+  t.match([shown.status, shown.headers.get('location')], [302, 'https://switchboard.test/account']);
+  t.same(await chosen(owner), before, 'a scanner that opens the link ends nothing');
+  const other = path.endsWith('A') ? 'B' : 'A';
+  for (const wrong of [`${path.slice(0, -1)}${other}`, path.replace(/.(?=.{43}$)/, 'f'), '/notices/x'])
+    t.equal((await call(wrong, { method: 'POST', body: form })).status, 404, wrong);
+  t.same(await chosen(owner), before);
+
+  t.equal((await call(path, { method: 'POST', body: form })).status, 200);
+  const after = { ...before, mail: ['own_messages', 'offers', 'calls'] };
+  t.same(await chosen(owner), after, 'only the reason of that mail, and only mail');
+  const asForm = { 'content-type': 'application/x-www-form-urlencoded' };
+  const again = await call(path, { method: 'POST', body: 'List-Unsubscribe=One-Click', headers: asForm });
+  t.equal(again.status, 200);
+  t.same(await chosen(owner), after);
+  t.same(await chosen(agent), before, 'no one else');
+
+  const counts = [owner, agent].map(({ email }) => service.mailCount(email));
+  await service.chat(owner);
+  await service.pass(5 * minuteMs);
+  t.same(
+    [owner, agent].map(({ email }) => service.mailCount(email)),
+    [counts[0], (counts[1] ?? 0) + 1],
+  );
+});

@@ -98,6 +98,12 @@ const stages: Readonly<Record<string, Stage>> = {
   },
   'mailbox.authorize': async () => ({ caller: 'admin', body: { provider: 'google', address: 'kim@example.org' } }),
 
+  'notifications.endByLink': async (world) => {
+    const { workspaceId, agentId } = await world.admin();
+    const { noticeLinks } = world.service.running.services;
+    return { params: { token: noticeLinks.issue({ workspaceId, agentId, reasons: ['queue'] }) } };
+  },
+
   'import.create': async (world) => {
     await clearImports(world);
     return { caller: 'admin', body: { kind: 'mbox', name: 'old.mbox', bytes: importedFile.length } };

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -54,6 +55,24 @@ t.test("smtp: plain, the message as it was given, with an id made of the mail's 
     date: /\d{4}/,
   });
   t.match(raw, /How are you\?\r\nWe are well\./);
+});
+
+t.test('a signature covers the headers by which the mail is ended in one click', async (t) => {
+  const folder = tempFolder(t);
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  const path = await outboxSender(folder).send({
+    ...mail,
+    headers: { 'List-Unsubscribe': '<https://shop.example/x>', 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
+    dkim: { domain: 'shop.example', selector: 's', privateKey },
+  });
+  const [, fields = ''] = / h=([^;]+);/.exec(headersOf(readFileSync(path, 'utf8'))['dkim-signature'] ?? '') ?? [];
+  const names = fields.replace(/\s/g, '').toLowerCase().split(':');
+  for (const name of ['from', 'to', 'subject', 'message-id', 'list-unsubscribe', 'list-unsubscribe-post'])
+    t.ok(names.includes(name), name);
 });
 
 t.test('smtp: signs in if the address has credentials', async (t) => {

@@ -233,6 +233,10 @@ function once<Value>(make: () => Promise<Value>): (() => Promise<Value>) & { mad
   return get;
 }
 
+/** RFC 6376 §5.4.1, and what RFC 8058 §4 asks for. */
+const signedFields =
+  'From:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:In-Reply-To:References:List-Unsubscribe:List-Unsubscribe-Post';
+
 const bare = (address: string): { name: string; address: string } => ({ name: '', address });
 
 function messageOf(mail: OutgoingMail): SendMailOptions {
@@ -255,7 +259,14 @@ function messageOf(mail: OutgoingMail): SendMailOptions {
     envelope: { from: bare(mail.returnPath ?? mail.from.address), to: bare(mail.to) },
     ...(mail.dkim === undefined
       ? {}
-      : { dkim: { domainName: mail.dkim.domain, keySelector: mail.dkim.selector, privateKey: mail.dkim.privateKey } }),
+      : {
+          dkim: {
+            domainName: mail.dkim.domain,
+            keySelector: mail.dkim.selector,
+            privateKey: mail.dkim.privateKey,
+            headerFieldNames: signedFields,
+          },
+        }),
     disableFileAccess: true,
     disableUrlAccess: true,
   };
