@@ -18,7 +18,7 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
-  /** Of most of its words, such as `de-AT`; by default the workspace's, which is the agents'. */
+  /** Of most of its words, such as `de-AT`; by default the workspace's, which is the agents', or English without `from`. */
   readonly language?: string;
   /** Of the words around `chatLink`. */
   readonly locale?: string;

@@ -72,7 +72,8 @@ export async function sendQueuedMail(
     // In no header, not even of the copy for one of them.
     bcc: _____,
     notice,
-    language = view && theWorkspace(view).locale,
+    // The service's own words, to agents, are English.
+    language = chosen === undefined ? 'en' : view && theWorkspace(view).locale,
     ...queued
   } = item.mail;
   // A mail that is only text is shown in a small fixed font by some programs.

@@ -174,9 +174,11 @@ t.test('mail to an agent is ended in one click in the mail program', async (t) =
   for (const who of [owner, agent]) await choose(service, who, all);
   const chosen = async (who: Person) => (await service.get('/me/notifications', who.token)).body;
   const before = await chosen(owner);
+  await service.patch(`/workspaces/${owner.workspaceId}`, { locale: 'de' }, owner.token);
   await service.chat(owner);
   await service.pass(5 * minuteMs);
-  const { headers = {} } = service.newestMail(owner.email) ?? {};
+  const { headers = {}, language } = service.newestMail(owner.email) ?? {};
+  t.equal(language, 'en', 'as its words, whatever language the workspace has');
   t.equal(headers['List-Unsubscribe-Post'], 'List-Unsubscribe=One-Click');
   const [, path = ''] =
     /^<https:\/\/switchboard\.test(\/notices\/[\w-]+)>$/.exec(headers['List-Unsubscribe'] ?? '') ?? [];
