@@ -33,6 +33,8 @@ export type Audience =
   | { readonly kind: 'workspace' }
   /** Only this agent; never a webhook. */
   | { readonly kind: 'agent'; readonly agentId: string }
+  /** Every admin; never a webhook. */
+  | { readonly kind: 'admins' }
   /** Every agent who works in the channel. */
   | { readonly kind: 'channel'; readonly channel: Channel }
   | ConversationAudience;
@@ -46,7 +48,7 @@ export interface EventRecords {}
 
 /**
  * Stored and numbered. `data` names the record's key in the event's data; `visitorToo`: its customer may receive it;
- * `isPersonal`: only the sockets of one agent receive it, never a webhook.
+ * `isPersonal`: only the sockets of one agent, or of the admins, receive it, never a webhook.
  */
 export const events = {
   'conversation.created': { summary: 'A conversation was created.', data: 'conversation', visitorToo: false },
@@ -194,7 +196,7 @@ export const events = {
   },
   'kb.job.updated': { summary: 'A crawl was queued, progressed, or ended.', data: 'job', visitorToo: false },
   'import.updated': {
-    summary: 'An import of conversations progressed, stopped, or ended. Sent only to the sockets of who started it.',
+    summary: 'An import of conversations progressed, stopped, or ended. Sent only to the sockets of admins.',
     data: 'import',
     visitorToo: false,
     isPersonal: true,
@@ -261,7 +263,7 @@ export function emit<Type extends EventType>(
   event: { type: Type; conversationId?: string; audience: Audience; data: EventData[Type] },
 ): void {
   ctx.emit(event);
-  if (event.audience.kind === 'agent') return;
+  if (event.audience.kind === 'agent' || event.audience.kind === 'admins') return;
   feedWebhooks(ctx, 'events', { ...event, scope: scopeOfEvent(event.type), seq: ctx.events.at(-1)?.seq });
 }
 

@@ -160,8 +160,8 @@ export const stopImport = command('import.stop', (ctx, params: { importId: strin
 });
 
 /**
- * Goes on where it ended, with another token if that was refused; after a preview it begins. Refuses admin_required,
- * not_found, conflict.
+ * Goes on where it ended, with another token if that was refused. After a preview that was read to its end it begins;
+ * another preview looks again. Refuses admin_required, not_found, conflict.
  */
 export const resumeImport = command(
   'import.resume',
@@ -169,7 +169,7 @@ export const resumeImport = command(
     const job = requireImport(ctx, params.importId);
     if (job.status !== 'stopped' && job.status !== 'failed')
       refuse('conflict', { message: `The import is ${job.status}.` });
-    const fresh: Partial<ImportJobRecord> = job.isPreview
+    const fresh: Partial<ImportJobRecord> = hasPreviewed(job)
       ? { isPreview: false, cursor: null, stats: noImportStats }
       : {};
     return importView(
@@ -177,6 +177,11 @@ export const resumeImport = command(
     );
   },
 );
+
+/** Whether an admin could see what would happen: one that was stopped, failed or found nothing told nothing. */
+function hasPreviewed({ isPreview, finishedAt, stats }: ImportJobRecord): boolean {
+  return isPreview && finishedAt !== null && stats.read > 0;
+}
 
 /** What it brought in stays. Refuses admin_required, not_found. */
 export const removeImport = command('import.delete', (ctx, params: { importId: string }): void => {
@@ -281,6 +286,7 @@ export const finishPreview = command(
       cursor: null,
       outboxId: null,
       status: 'stopped',
+      finishedAt: ctx.at,
     } as const;
     put(ctx, job, changes, { isTold: true });
   },
@@ -383,7 +389,7 @@ function put(
   if (isNews)
     emit(ctx, {
       type: 'import.updated',
-      audience: { kind: 'agent', agentId: job.createdByAgentId },
+      audience: { kind: 'admins' },
       data: { import: { ...importView(job), stats: { ...job.stats, reasons: [], unknownAgents: [] } } },
     });
   return job;

@@ -87,7 +87,7 @@ export const importRoutes = [
     summary: 'Start an import',
     description:
       'From a service it begins at once. From an `mbox` file it begins when all of the file was received by PUT /imports/{importId}/file. ' +
-      'With `isPreview` it reads a part, changes nothing and stops; POST /imports/{importId}/resume then begins in earnest. ' +
+      'With `isPreview` it reads a part, changes nothing and stops, with `finishedAt`; POST /imports/{importId}/resume then begins in earnest. ' +
       'No one is mailed, notified or assigned work by it. The same again adds what is missing. ' +
       'The token is sealed, never returned, and deleted when the import is done or deleted. ' +
       'An import that is not finished is deleted after seven days without a change; what it brought in stays.',
@@ -206,7 +206,8 @@ export const importRoutes = [
     tag,
     summary: 'Go on with an import',
     description:
-      'Where it stopped or failed, with another `token` if the service refused it. After a preview, the import begins.',
+      'Where it stopped or failed, with another `token` if the service refused it. After a preview that has ended and read something, ' +
+      'the import begins. One that was stopped or failed, or found nothing, looks again.',
     access,
     params: ById,
     body: Type.Object({ token: Type.Optional(Token) }),

@@ -64,6 +64,7 @@ export class EventFrame {
 export function agentMaySee(agent: AgentRecord, audience: Audience): boolean {
   if (audience.kind === 'workspace') return true;
   if (audience.kind === 'agent') return audience.agentId === agent.id;
+  if (audience.kind === 'admins') return agent.role === 'admin';
   if (!worksIn(agent, audience.channel)) return false;
   if (audience.kind === 'channel') return true;
   return (

@@ -32,7 +32,7 @@ export const ImportJobView = Type.Object({
   name: Type.String({ description: "The file's name, or the host of the service." }),
   status: Type.Enum(['receiving', 'queued', 'running', 'stopped', 'failed', 'done'], {
     description:
-      '`receiving`: its file is being uploaded. A preview that has ended is `stopped`. ' +
+      '`receiving`: its file is being uploaded. A preview that has ended is `stopped`, with `finishedAt`. ' +
       'One that is `stopped` or `failed` can be resumed, and goes on where it ended.',
   }),
   isPreview: Type.Boolean({ description: 'It reads a part, changes nothing, and tells what would happen.' }),

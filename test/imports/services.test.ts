@@ -379,6 +379,63 @@ t.test('moving in from a service', { timeout: 5 * 60_000 }, async (t) => {
     },
   );
 
+  t.test('only a preview that was read to its end begins when it is resumed; others look again', async (t) => {
+    const owner = await service.workspace();
+    let answers: 'limit' | 'refusal' | 'nothing' | 'tickets' = 'limit';
+    const server = await startServer(t, ({ path }) => {
+      if (answers === 'limit') return { status: 429, headers: { 'retry-after': '90' } };
+      if (answers === 'refusal') return { status: 403 };
+      if (path.endsWith('count.json')) return ok({});
+      if (path.endsWith('cursor.json'))
+        return ok({ tickets: answers === 'nothing' ? [] : [ticket(1)], users: users(owner), end_of_stream: true });
+      return ok({ comments: comments(1), users: users(owner), meta: {} });
+    });
+    const { id } = await moved(service, owner, {
+      kind: 'zendesk',
+      url: server.url,
+      account: 'me@shop.example',
+      token: 'secret',
+      isPreview: true,
+    });
+    const resumed = async (): Promise<any> => {
+      t.match(await service.post(`/imports/${id}/resume`, {}, owner.token), { status: 200 });
+      // Its turn comes after the pause that the service asked for.
+      await service.pass(90_000);
+      return over(service, owner, id);
+    };
+    t.match(await service.post(`/imports/${id}/stop`, undefined, owner.token), { body: { finishedAt: null } });
+    answers = 'refusal';
+    t.match(await resumed(), { status: 'failed', isPreview: true, finishedAt: null });
+    answers = 'nothing';
+    t.match(await resumed(), { status: 'stopped', isPreview: true, finishedAt: String, stats: { read: 0 } });
+    answers = 'tickets';
+    t.match(await resumed(), { status: 'stopped', isPreview: true, finishedAt: String, stats: { created: 1 } });
+    t.same(stored(service, owner), []);
+    t.match(await resumed(), { status: 'done', isPreview: false, stats: { created: 1 } });
+    t.equal(stored(service, owner).length, 1);
+  });
+
+  t.test('an import is told to every admin, and to no one else', async (t) => {
+    const owner = await service.workspace();
+    const admin = await service.agent(owner, { role: 'admin' });
+    const supervisor = await service.agent(owner, { role: 'supervisor' });
+    const [admins, supervisors] = [await service.agentSocket(admin.token), await service.agentSocket(supervisor.token)];
+    const server = await startServer(t, () => ({ status: 429 }));
+    const { id } = await moved(service, owner, {
+      kind: 'zendesk',
+      url: server.url,
+      account: 'me@shop.example',
+      token: 'x',
+    });
+    t.match(await admins.next('import.updated'), { data: { import: { id, createdByAgentId: owner.agentId } } });
+    await service.post('/departments', { name: 'Sales' }, owner.token);
+    await supervisors.next('department.created');
+    t.same(
+      supervisors.frames.filter(({ type }) => type === 'import.updated'),
+      [],
+    );
+  });
+
   t.test('an import can be stopped while it waits', async (t) => {
     const owner = await service.workspace();
     const server = await startServer(t, () => ({ status: 429 }));
