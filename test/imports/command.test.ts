@@ -1,12 +1,15 @@
 // `switchboard import`, as a process of its own: a client of a running server.
 
 import { appendFileSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { tempFolder } from '../support/folder.ts';
 import { makeKey } from '../support/keys.ts';
 import { runCommand } from '../support/process.ts';
-import { startService } from '../support/service.ts';
+import { startService, type Teardown } from '../support/service.ts';
 
 const mail = (id: string): string =>
   [
@@ -22,7 +25,10 @@ const mail = (id: string): string =>
     '',
   ].join('\n');
 
-t.test('switchboard import mbox', async (t) => {
+// Each run of the command is a process.
+t.setTimeout(5 * 60_000);
+
+t.test('switchboard import mbox', { timeout: 5 * 60_000 }, async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const key = await makeKey(service, owner, { scopes: ['*'] });
@@ -70,4 +76,119 @@ t.test('switchboard import mbox', async (t) => {
       stderr: /token is required/,
     },
   );
+});
+
+/** Resolves to its address. */
+async function listening(t: Teardown, answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+t.test('dry runs and real ones', { timeout: 5 * 60_000 }, async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_WEBHOOKS: 'true' } });
+  const file = join(tempFolder(t), 'old.mbox');
+  const text = mail('1') + mail('2');
+  writeFileSync(file, text);
+  /** A workspace of its own, and the command with its key. */
+  const arranged = async () => {
+    const owner = await service.workspace();
+    const key = await makeKey(service, owner, { scopes: ['*'] });
+    return {
+      owner,
+      run: (args: readonly string[], more: { server?: string; interrupt?: Promise<unknown> } = {}) =>
+        runCommand(['import', ...args, '--server', more.server ?? service.url], { SWITCHBOARD_KEY: key }, more),
+      imports: async (): Promise<any[]> => (await service.get('/imports', owner.token)).body.imports,
+    };
+  };
+  /** Asks to wait, and says so when it was first asked. */
+  const busy = async () => {
+    const asked = Promise.withResolvers<void>();
+    const url = await listening(t, (_, reply) => {
+      reply.writeHead(429, { 'retry-after': '90' }).end();
+      asked.resolve();
+    });
+    return { asked: asked.promise, args: ['chatwoot', '--url', url, '--account', '1', '--token', 'x'] };
+  };
+
+  t.test("a real run leaves another's dry run alone, and moves in", async (t) => {
+    const { owner, run, imports } = await arranged();
+    const left = { kind: 'mbox', name: 'old.mbox', bytes: text.length, isPreview: true };
+    const { body: dry } = await service.post('/imports', left, owner.token);
+    t.match(await run(['mbox', file]), { code: 0, stdout: /conversations: 2 new/ });
+    t.match(await imports(), [
+      { status: 'done', isPreview: false, stats: { created: 2 } },
+      { id: dry.id, status: 'receiving', receivedBytes: 0 },
+    ]);
+  });
+
+  t.test('a real run begins the import whose preview has ended', async (t) => {
+    const { owner, run, imports } = await arranged();
+    const given = { kind: 'mbox', name: 'old.mbox', bytes: text.length, isPreview: true };
+    const { body: dry } = await service.post('/imports', given, owner.token);
+    await fetch(`${service.url}/api/v1/imports/${dry.id}/file`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${owner.token}` },
+      body: text,
+    });
+    while ((await imports())[0].finishedAt === null) await service.settled();
+    t.match(await run(['mbox', file]), { code: 0, stdout: /conversations: 2 new/ });
+    t.match(await imports(), [{ id: dry.id, status: 'done', isPreview: false }]);
+    t.equal((await imports()).length, 1);
+  });
+
+  t.test('an interrupted dry run fails, and leaves nothing', async (t) => {
+    const { run, imports } = await arranged();
+    const { asked, args } = await busy();
+    const { code, stdout, stderr } = await run([...args, '--dry-run'], { interrupt: asked });
+    t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: /dry run was interrupted/ });
+    t.same(await imports(), []);
+  });
+
+  t.test('an interrupted import goes on by the same command, not by one for a department', async (t) => {
+    const { owner, run, imports } = await arranged();
+    const { asked, args } = await busy();
+    t.match(await run(args, { interrupt: asked }), { code: 1, stderr: /interrupted; the same command goes on/ });
+    const [{ id }] = await imports();
+    t.match(await imports(), [{ status: 'stopped', isPreview: false }]);
+    const { body: department } = await service.post('/departments', { name: 'Sales' }, owner.token);
+    const interrupt = (async () => {
+      while ((await imports()).every(({ status }) => status === 'stopped')) await service.settled();
+    })();
+    await run([...args, '--department', department.id], { interrupt });
+    t.match(await imports(), [{ departmentId: department.id }, { id, departmentId: null, status: 'stopped' }]);
+    const again = (async () => {
+      while ((await imports()).find((one) => one.id === id).status === 'stopped') await service.settled();
+    })();
+    t.match(await run(args, { interrupt: again }), { code: 1, stderr: /interrupted/ });
+    t.equal((await imports()).length, 2);
+  });
+
+  t.test('the rate limit is waited for', async (t) => {
+    const { run } = await arranged();
+    const refused: string[] = [];
+    // Before the service, as one of its own limits would: each request once.
+    const server = await listening(t, async (request, reply) => {
+      const what = `${request.method} ${request.url}`;
+      const body = await buffer(request);
+      if (!refused.includes(what)) {
+        refused.push(what);
+        reply.writeHead(429, { 'retry-after': '0', 'content-type': 'application/json' }).end('{}');
+        return;
+      }
+      const { authorization = '', 'content-type': type = '' } = request.headers;
+      const answer = await fetch(service.url + request.url, {
+        method: request.method ?? 'GET',
+        headers: { authorization, ...(type === '' ? {} : { 'content-type': type }) },
+        ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
+      });
+      reply.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+    });
+    t.match(await run(['mbox', file], { server }), { code: 0, stdout: /conversations: 2 new/ });
+    t.ok(refused.some((what) => what.startsWith('PUT ')));
+  });
 });

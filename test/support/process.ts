@@ -129,8 +129,12 @@ export interface RunOfCommand {
   readonly stderr: string;
 }
 
-/** Runs a command of the program to its end. */
-export function runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunOfCommand> {
+/** Runs a command of the program to its end. It is interrupted when `interrupt` resolves. */
+export function runCommand(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  { interrupt }: { interrupt?: Promise<unknown> } = {},
+): Promise<RunOfCommand> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['http/main.js', ...args], {
       cwd: root,
@@ -142,5 +146,6 @@ export function runCommand(args: readonly string[], env: Readonly<Record<string,
       child[stream].on('data', (chunk) => (written[stream] += String(chunk)));
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, ...written }));
+    void interrupt?.then(() => child.kill('SIGINT'));
   });
 }
