@@ -1,4 +1,4 @@
-// How the pages call the API: one function, JSON in and out, with the agent's token. Every failure is an ApiError whose
+// How the pages call the API: one function, JSON or a file in and out, with the agent's token. Every failure is an ApiError whose
 // message helps a reader. A call that the rate limit refused is repeated after the pause that the server names. Nothing
 // else is repeated here, since the server may have done it.
 
@@ -9,17 +9,22 @@ import { onWindow, type Stop } from './subscriptions.ts';
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
   readonly body?: unknown;
+  /** Instead of `body`: a file, or a part of one. */
+  readonly bytes?: Blob;
   readonly signal?: AbortSignal;
   /** The answer is a file: a Blob. */
   readonly asFile?: boolean;
   /** 20 seconds by default. */
   readonly timeoutMs?: number;
+  /** The longest pause that is waited for after the rate limit, 10 seconds by default. */
+  readonly maxPauseMs?: number;
 }
 
 /** Other refusals with status 401, such as a wrong password, do not end the session. */
 const signedOutSlugs: ReadonlySet<string> = new Set(['unauthorized', 'token_revoked']);
 const tokenKey = 'switchboard.token';
 const defaultTimeoutMs = 20_000;
+const defaultMaxPauseMs = 10_000;
 const maxAttempts = 3;
 const jitterMs = 250;
 
@@ -60,12 +65,13 @@ export async function call<Answer = unknown>(
   options: CallOptions = {},
 ): Promise<Answer> {
   const asking = token.peek();
+  const { maxPauseMs = defaultMaxPauseMs } = options;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await ask<Answer>(method, path, options);
     } catch (error) {
       const pause = error instanceof ApiError && error.status === 429 ? error.detail['retryAfter'] : undefined;
-      if (typeof pause !== 'number' || pause > 10 || attempt === maxAttempts) throw error;
+      if (typeof pause !== 'number' || pause * 1000 > maxPauseMs || attempt === maxAttempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause * 1000 + 50 + Math.random() * jitterMs));
       // Another agent may have signed in during the pause.
       if (token.peek() !== asking) throw error;
@@ -76,12 +82,18 @@ export async function call<Answer = unknown>(
 async function ask<Answer>(
   method: string,
   path: string,
-  { query = {}, body, signal: given, asFile = false, timeoutMs = defaultTimeoutMs }: CallOptions,
+  { query = {}, body, bytes, signal: given, asFile = false, timeoutMs = defaultTimeoutMs }: CallOptions,
 ): Promise<Answer> {
   const url = new URL(`/api/v1${path}`, location.origin);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== null && value !== '') url.searchParams.set(name, String(value));
   const sentToken = token.value;
+  const sent: { type: string; body: BodyInit } | undefined =
+    bytes !== undefined
+      ? { type: 'application/octet-stream', body: bytes }
+      : body === undefined
+        ? undefined
+        : { type: 'application/json', body: JSON.stringify(body) };
   const timeout = AbortSignal.timeout(timeoutMs);
   let response: Response;
   let text = '';
@@ -91,10 +103,10 @@ async function ask<Answer>(
       method,
       headers: {
         Accept: asFile ? '*/*' : 'application/json',
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(sent === undefined ? {} : { 'Content-Type': sent.type }),
         ...(sentToken === null ? {} : { Authorization: `Bearer ${sentToken}` }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(sent === undefined ? {} : { body: sent.body }),
       signal: given === undefined ? timeout : AbortSignal.any([given, timeout]),
       cache: 'no-store',
       credentials: 'omit',

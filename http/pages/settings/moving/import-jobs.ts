@@ -24,11 +24,38 @@ export function shareOf({ status, bytes, receivedBytes, readBytes, stats }: Impo
   return stats.total === null || stats.total === 0 ? undefined : Math.min(1, stats.read / stats.total);
 }
 
-export function stateOf({ status, isPreview, stats }: ImportJob): string {
-  if (status === 'receiving') return 'Waiting for the file';
+/** Whether its preview has told what would happen, as the service judges it: resumed, it moves in. */
+export function isReady({ status, isPreview, finishedAt, stats }: ImportJob): boolean {
+  return status === 'stopped' && isPreview && finishedAt !== null && stats.read > 0;
+}
+
+/** `isSending`: by this page. */
+export function stateOf(job: ImportJob, { isSending }: { isSending: boolean }): string {
+  const { status, isPreview, finishedAt } = job;
+  if (status === 'receiving') return isSending ? 'Sending the file' : 'Waiting for the file';
   if (isUnderWay({ status })) return isPreview ? 'Looking' : 'Moving in';
-  if (status === 'stopped') return isPreview && stats.read > 0 ? 'Ready to move in' : 'Stopped';
+  if (status === 'stopped') return isReady(job) ? 'Ready to move in' : finishedAt === null ? 'Stopped' : 'Empty';
   return status === 'done' ? 'Done' : 'Failed';
+}
+
+/** The button that resumes it. */
+export function resumeWord(job: ImportJob): string {
+  if (isReady(job)) return 'Move in';
+  return job.isPreview ? 'Look again' : 'Go on';
+}
+
+/** What a screen reader says about the imports whose state is another than before: not their figures on the way. */
+export function newsOf(
+  jobs: readonly ImportJob[],
+  { states, before }: { states: ReadonlyMap<string, string>; before: ReadonlyMap<string, string> },
+): string {
+  return jobs
+    .filter(({ id }) => states.get(id) !== before.get(id))
+    .map((job) => {
+      const end = job.status === 'failed' ? job.error : job.status === 'done' || isReady(job) ? figuresOf(job) : null;
+      return `${job.name}: ${states.get(job.id)}. ${end ?? ''}`.trim();
+    })
+    .join(' ');
 }
 
 export const stateKinds = {
