@@ -29,10 +29,8 @@ export class SenderTurns {
 
   /** Does the work when it is the sender's turn, and settles as the work does. Undefined: too much waits. */
   take<Result>(name: string, work: () => Promise<Result>): Promise<Result> | undefined {
-    const sender = this.#senders.get(name) ?? { atWork: 0, line: [] };
-    const { perSender, waiting } = this.#limits;
-    if (sender.atWork + sender.line.length >= perSender) return undefined;
-    if (!this.#mayBegin(sender) && this.#waiting >= waiting) return undefined;
+    if (!this.hasRoom(name)) return undefined;
+    const sender = this.#of(name);
     this.#senders.set(name, sender);
     return new Promise((resolve, reject) => {
       sender.line.push(() => {
@@ -48,6 +46,18 @@ export class SenderTurns {
       this.#waiting += 1;
       this.#begin();
     });
+  }
+
+  /** Whether take() would do another work of this sender, now or in its turn. */
+  hasRoom(name: string): boolean {
+    const sender = this.#of(name);
+    const { perSender, waiting } = this.#limits;
+    if (sender.atWork + sender.line.length >= perSender) return false;
+    return this.#mayBegin(sender) || this.#waiting < waiting;
+  }
+
+  #of(name: string): Sender {
+    return this.#senders.get(name) ?? { atWork: 0, line: [] };
   }
 
   #mayBegin(sender: Sender): boolean {

@@ -224,6 +224,7 @@ export class Pipeline {
     }
     const answer = (outcome: Outcome): void => settle(outcome, budget);
     try {
+      compiled.route.requireTurn?.(call.workspaceId, this.#services);
       readBody();
     } catch (error) {
       answer(this.#failure(compiled, error, call));

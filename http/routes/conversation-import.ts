@@ -120,14 +120,21 @@ export const conversationImportRoutes = [
       }),
     },
     refusals: ['feature_locked', 'site_bootstrap_failed'],
+    // A refused batch would cost as much as most of the others' calls, if it was parsed.
+    requireTurn(workspaceId, { importTurns }) {
+      if (!importTurns.hasRoom(workspaceId)) refuseTurn();
+    },
     run: (call, services) =>
-      services.importTurns.take(call.workspaceId, () => importBatch(call, services)) ??
-      refuse('rate_limited', {
-        message: 'Another batch of this workspace is being imported. Send the next one when that was answered.',
-        retryAfter: 1,
-      }),
+      services.importTurns.take(call.workspaceId, () => importBatch(call, services)) ?? refuseTurn(),
   }),
 ];
+
+function refuseTurn(): never {
+  return refuse('rate_limited', {
+    message: 'Another batch of this workspace is being imported. Send the next one when that was answered.',
+    retryAfter: 1,
+  });
+}
 
 async function importBatch(
   { workspaceId, caller, body }: BatchCall,

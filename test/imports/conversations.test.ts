@@ -418,6 +418,7 @@ t.test('batches take turns: one of a workspace, and one waits', async (t) => {
   await Promise.race([bothRefused, Promise.all(later)]);
   t.match(refusals[0]?.body, { error: 'rate_limited', message: /^Another batch of this workspace/ });
   t.equal(refusals[0]?.headers.get('retry-after'), '1');
+  t.match(await service.post('/conversations/import', {}, owner.token), { status: 429 }, 'its body is not even parsed');
   t.match(await load(ticket('e'), other.token), { status: 200 }, 'another workspace imports meanwhile');
   t.equal(shown, 1, 'one of the workspace is at work');
   release();
