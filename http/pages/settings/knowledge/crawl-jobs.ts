@@ -1,5 +1,6 @@
 // Crawls as shown: the list, updated by the socket, and each as text.
 
+import type { SaidRow } from '../../design/said-changes.tsx';
 import type { KbJob } from '../../records.ts';
 import { countOf, sizeOf } from '../../times.ts';
 
@@ -50,3 +51,14 @@ export const jobStatusKinds = {
   done: 'good',
   failed: 'bad',
 } as const satisfies Record<KbJob['status'], string | undefined>;
+
+/** What a screen reader says when the crawl's state changes. */
+export function saidOf(job: KbJob): SaidRow {
+  const { fileName, url } = job.input;
+  const progress = isOver(job) ? progressOf(job) : '';
+  return {
+    id: job.id,
+    state: job.status,
+    sentence: `${fileName ?? url}: ${jobStatusNames[job.status]}. ${progress}`.trim(),
+  };
+}

@@ -9,6 +9,7 @@ import { Badge, Empty } from '../../design/feedback.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
+import { SaidChanges } from '../../design/said-changes.tsx';
 import { useLatest } from '../../design/steady.ts';
 import { Time } from '../../design/time.tsx';
 import { onEvent, onResync } from '../../live.ts';
@@ -18,7 +19,7 @@ import type { KbJob } from '../../records.ts';
 import { hasRole } from '../../session.ts';
 import { timeInSentence } from '../../times.ts';
 import { OutLink, Part, Reading } from '../parts.tsx';
-import { isOver, jobStatusKinds, jobStatusNames, mergeJob, progressOf } from './crawl-jobs.ts';
+import { isOver, jobStatusKinds, jobStatusNames, mergeJob, progressOf, saidOf } from './crawl-jobs.ts';
 import { ingestFile } from './file-upload.ts';
 
 const depths = [
@@ -54,6 +55,7 @@ export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element
     <>
       {hasRole('admin') && <CrawlForm />}
       {hasRole('admin') && <Files />}
+      <SaidChanges rows={value?.jobs.map(saidOf)} />
       <Part id="crawls" title="Last crawls">
         {value === undefined ? (
           <Reading failure={failure} retry={reload} what="Knowledge bases" />
@@ -62,7 +64,7 @@ export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element
             <p>Enter the address of your help pages to make them searchable.</p>
           </Empty>
         ) : (
-          <ul class="kb-jobs" aria-live="polite">
+          <ul class="kb-jobs">
             {value.jobs.map((job) => (
               <Job key={job.id} job={job} />
             ))}

@@ -1,5 +1,6 @@
 // Imports as shown: the list, updated by the socket, and each as text. Without markup.
 
+import type { SaidRow } from '../../design/said-changes.tsx';
 import type { ImportJob } from '../../records.ts';
 import { countOf, sizeOf } from '../../times.ts';
 
@@ -44,18 +45,11 @@ export function resumeWord(job: ImportJob): string {
   return job.isPreview ? 'Look again' : 'Go on';
 }
 
-/** What a screen reader says about the imports whose state is another than before: not their figures on the way. */
-export function newsOf(
-  jobs: readonly ImportJob[],
-  { states, before }: { states: ReadonlyMap<string, string>; before: ReadonlyMap<string, string> },
-): string {
-  return jobs
-    .filter(({ id }) => states.get(id) !== before.get(id))
-    .map((job) => {
-      const end = job.status === 'failed' ? job.error : job.status === 'done' || isReady(job) ? figuresOf(job) : null;
-      return `${job.name}: ${states.get(job.id)}. ${end ?? ''}`.trim();
-    })
-    .join(' ');
+/** What a screen reader says when the import's state changes. */
+export function saidOf(job: ImportJob, sending: Parameters<typeof stateOf>[1]): SaidRow {
+  const state = stateOf(job, sending);
+  const end = job.status === 'failed' ? job.error : job.status === 'done' || isReady(job) ? figuresOf(job) : null;
+  return { id: job.id, state, sentence: `${job.name}: ${state}. ${end ?? ''}`.trim() };
 }
 
 export const stateKinds = {

@@ -2,15 +2,16 @@
 // would happen; then it runs on the server, with its progress shown here.
 
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
+import { SaidChanges } from '../../design/said-changes.tsx';
 import { onEvent, onResync } from '../../live.ts';
 import type { ImportJob } from '../../records.ts';
 import { Part, Reading } from '../parts.tsx';
 import { Section, type SectionProps } from '../section.tsx';
-import { mergeImport, newsOf, stateOf } from './import-jobs.ts';
+import { mergeImport, saidOf } from './import-jobs.ts';
 import { ImportRow } from './import-row.tsx';
 import { NewImport } from './new-import.tsx';
 import { sendings } from './sending.ts';
@@ -38,16 +39,14 @@ export function MoveIn(_props: SectionProps): JSX.Element {
     ];
     return () => stops.forEach((stop) => stop());
   }, [show, reload]);
-  const news = useNews(value?.imports);
+  const sent = sendings.value;
   return (
     <Section
       title="Move in"
       intro="Bring your conversations from another system. No one is mailed or notified, and doing it again adds only what is new."
     >
       <NewImport onChanged={show} />
-      <p class="for-readers" role="status">
-        {news}
-      </p>
+      <SaidChanges rows={value?.imports.map((job) => saidOf(job, { isSending: sent.has(job.id) }))} />
       <Part id="imports" title="Imports">
         {value === undefined ? (
           <Reading failure={failure} retry={reload} />
@@ -65,19 +64,4 @@ export function MoveIn(_props: SectionProps): JSX.Element {
       </Part>
     </Section>
   );
-}
-
-/** What a screen reader says: changes of state since the list was first read, not each figure on the way. */
-function useNews(jobs: readonly ImportJob[] | undefined): string {
-  const before = useRef<ReadonlyMap<string, string> | undefined>(undefined);
-  const [news, setNews] = useState('');
-  const sent = sendings.value;
-  useEffect(() => {
-    if (jobs === undefined) return;
-    const states = new Map(jobs.map((job) => [job.id, stateOf(job, { isSending: sent.has(job.id) })]));
-    const next = before.current === undefined ? '' : newsOf(jobs, { states, before: before.current });
-    before.current = states;
-    if (next !== '') setNews(next);
-  }, [jobs, sent]);
-  return news;
 }
