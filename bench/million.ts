@@ -90,12 +90,15 @@ interface History {
   readonly timesMs: readonly number[][];
   /** Resident memory, by tenth. */
   readonly residentBytes: readonly number[][];
+  /** CPU time of the service at the beginning of each tenth, and at the end. */
+  readonly cpuSeconds: readonly number[];
 }
 
 /** Sends until all messages are answered: each connection one chat after the other, one request at a time. */
 async function sendAll(service: Program, tenant: Tenant, { messages, connections }: Plan): Promise<History> {
   const { text } = createSpeech(randomFrom(seed));
-  const history = { timesMs: emptyTenths(), residentBytes: emptyTenths() };
+  const cpuSeconds = [service.cpuSeconds()];
+  const history = { timesMs: emptyTenths(), residentBytes: emptyTenths(), cpuSeconds };
   const lookEvery = Math.max(1, Math.floor(messages / tenths / looksEach));
   let asked = 0;
   let answered = 0;
@@ -106,6 +109,7 @@ async function sendAll(service: Program, tenant: Tenant, { messages, connections
     history.timesMs[tenth]?.push(performance.now() - sentMs);
     if (answered % lookEvery === 0) history.residentBytes[tenth]?.push(service.residentBytes());
     answered += 1;
+    if (answered % (messages / tenths) === 0) cpuSeconds.push(service.cpuSeconds());
     return answer;
   };
   const chatOn = async (connection: HttpConnection, length: number): Promise<void> => {
@@ -143,7 +147,10 @@ async function sendAll(service: Program, tenant: Tenant, { messages, connections
   return history;
 }
 
-function rowsOf(plan: Plan, { timesMs, residentBytes, seconds }: History & { readonly seconds: number }): Row[] {
+function rowsOf(
+  plan: Plan,
+  { timesMs, residentBytes, cpuSeconds, seconds }: History & { readonly seconds: number },
+): Row[] {
   const about = aboutOf(plan);
   const [begin, end] = [1, tenths - 1];
   const compared = (
@@ -157,11 +164,13 @@ function rowsOf(plan: Plan, { timesMs, residentBytes, seconds }: History & { rea
       reference: { name: 'in the second', value: figures.valueOf(begin) },
       ...(figures.target === undefined ? {} : { target: figures.target }),
     });
+  const cpuOf = (tenth: number): number => (cpuSeconds[tenth + 1] ?? Number.NaN) - (cpuSeconds[tenth] ?? Number.NaN);
   const latency = (share: number) => (tenth: number) => percentile(timesMs[tenth] ?? [], share);
   return [
     row({ name: `${about}: through the API`, value: plan.messages / seconds, unit: '/s' }),
     compared('send p50', { unit: 'ms', valueOf: latency(0.5) }),
     compared('send p99', { unit: 'ms', valueOf: latency(0.99), target: latencyTarget }),
+    compared('CPU for each', { unit: 'µs', valueOf: (tenth) => (cpuOf(tenth) / (plan.messages / tenths)) * 1e6 }),
     compared('resident memory', {
       unit: 'MB',
       valueOf: (tenth) => percentile(residentBytes[tenth] ?? [], 0.5) / 1e6,

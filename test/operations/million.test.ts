@@ -22,6 +22,7 @@ t.test('[million] messages through the API, then verify, backup and restore: eve
       ['through the API', '/s', undefined],
       ['send p50 in the last tenth', 'ms', 'in the second'],
       ['send p99 in the last tenth', 'ms', 'in the second'],
+      ['CPU for each in the last tenth', 'µs', 'in the second'],
       ['resident memory in the last tenth', 'MB', 'in the second'],
       ['most resident memory', 'MB', undefined],
       ['search index complete, after the last', 's', undefined],
@@ -32,9 +33,11 @@ t.test('[million] messages through the API, then verify, backup and restore: eve
       ['search index, each', 'B', undefined],
     ],
   );
-  for (const { name, value, reference } of rows) {
-    t.ok(Number.isFinite(value) && value > 0, name);
-    if (reference !== null) t.ok(Number.isFinite(reference.value) && reference.value > 0, `${name}, beside it`);
+  for (const { name, unit, value, reference } of rows) {
+    // The kernel counts CPU time in steps of 10 ms, and a tenth may take less.
+    const isFigure = (one: number): boolean => Number.isFinite(one) && (one > 0 || (unit === 'µs' && one === 0));
+    t.ok(isFigure(value), name);
+    if (reference !== null) t.ok(isFigure(reference.value), `${name}, beside it`);
   }
   t.same(
     rows.flatMap(({ target }) => target ?? []),
