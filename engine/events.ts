@@ -92,6 +92,11 @@ export const events = {
     data: 'conversation',
     visitorToo: false,
   },
+  'assignment.given': {
+    summary: 'A conversation was assigned to an agent without an offer: by routing, or by an admin or supervisor.',
+    data: 'conversation',
+    visitorToo: false,
+  },
   'call.ringing': {
     summary: 'A call is ringing. Sent again when the agents it rings change; there are none once it goes to voicemail.',
     data: 'call',

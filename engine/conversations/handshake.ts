@@ -233,10 +233,16 @@ function giveByForce(
   options: { agent: AgentRecord; recipient: AgentRecord; note?: string | undefined },
 ): ConversationRecord {
   const { agent, recipient } = options;
-  const given = changeConversation(ctx, conversation, { assignedAgentId: recipient.id });
+  const isGiven = agent.id !== recipient.id;
+  const given = changeConversation(
+    ctx,
+    conversation,
+    { assignedAgentId: recipient.id },
+    isGiven ? 'assignment.given' : undefined,
+  );
   noteAssignment(ctx, recipient);
   handCall(ctx, conversation, given);
-  if (agent.id !== recipient.id) expectNotice(ctx, givenNoticeDeadline, conversation.id);
+  if (isGiven) expectNotice(ctx, givenNoticeDeadline, conversation.id);
   ctx.audit({
     action: 'conversation.force_transferred',
     targetKind: 'conversation',

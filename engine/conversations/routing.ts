@@ -103,7 +103,12 @@ export const drainOn = command('routing.drain', (ctx, _: DeadlineParams): void =
 
 function give(ctx: Context, conversation: ConversationRecord, agent: AgentRecord): ConversationRecord {
   noteAssignment(ctx, agent);
-  const assigned = changeConversation(ctx, conversation, { assignedAgentId: agent.id, routedAt: ctx.at });
+  const assigned = changeConversation(
+    ctx,
+    conversation,
+    { assignedAgentId: agent.id, routedAt: ctx.at },
+    'assignment.given',
+  );
   return appendServiceLine(ctx, assigned, `Assigned to ${agent.name}.`);
 }
 

@@ -59,6 +59,8 @@ const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
     await offer();
     await service.pass(30_000);
   },
+  'assignment.given': ({ on, ann, chat }) =>
+    on('assign-to-agent', { agentId: ann.agentId, expectedVersion: chat.version, force: true }),
   'message.moved': async ({ service, owner }) => {
     const open = async () =>
       (

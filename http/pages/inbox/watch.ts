@@ -11,11 +11,10 @@ import { me } from '../session.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';
 import { waitingCount } from '../title.ts';
 import { isInUse, isInUseElsewhere } from '../visibility.ts';
-import { type Change, conversationOf, isActedOn, loadConversation, onConversation } from './conversations.ts';
+import { conversationOf, loadConversation, onConversation } from './conversations.ts';
 import { waiting } from './counts.ts';
 import { customerName, customerRead } from './customers.ts';
 import { isOpen, isReachable } from './list-definitions.ts';
-import { listOf } from './lists.ts';
 import { previewOf } from './merging.ts';
 
 function concerns(conversation: Conversation): boolean {
@@ -53,7 +52,7 @@ async function notifyWaiting(conversation: Conversation, body: string): Promise<
   });
 }
 
-/** A colleague or the server assigned it to this agent. What the agent took or accepted itself is no news. */
+/** A colleague or the server assigned it to this agent. An offer that was accepted is no news. */
 async function notifyAssigned(conversation: Conversation): Promise<void> {
   await customerRead(conversation);
   const href = `/inbox/mine/${conversation.id}`;
@@ -73,21 +72,14 @@ async function notifyAssigned(conversation: Conversation): Promise<void> {
   });
 }
 
-/** Not known before, though all of the agent's own are, so it was another's; unless its customer reopened it. */
-function isFirstSeenAsOwn({ after, news }: Change): boolean {
-  const isComplete = listOf('mine')?.pager.state.peek() === 'complete';
-  return isComplete && news === 'changed' && after?.updatedAt !== after?.lastCustomerMessageAt;
-}
-
 export function startWatching(): Stop {
   return stopAll([
-    onConversation((change) => {
-      const { before, after } = change;
-      const own = me.peek()?.agent.id;
-      if (own === undefined || after?.assignedAgentId !== own || before?.assignedAgentId === own) return;
-      if (before === undefined && !isFirstSeenAsOwn(change)) return;
-      if (isOpen(after) && after.channel !== 'call' && before?.handshake?.toAgentId !== own && !isActedOn(after.id))
-        void notifyAssigned(after);
+    // By its own event: the conversation may be one that this page did not know.
+    onEvent(['assignment.given'], ({ data }) => {
+      // The data of this event, by the AsyncAPI document.
+      const { conversation } = data as { conversation: Conversation };
+      const isOwn = conversation.assignedAgentId === me.peek()?.agent.id;
+      if (isOwn && isOpen(conversation) && conversation.channel !== 'call') void notifyAssigned(conversation);
     }),
     onConversation(({ before, after }) => {
       const isHandedOver = before?.assistant === 'answering' && after?.assistant === 'handed_over';

@@ -34,6 +34,7 @@ export const eventGroups: readonly EventGroup[] = [
       { type: 'assignment.declined', label: 'The offer was declined' },
       { type: 'assignment.cancelled', label: 'The offer was withdrawn' },
       { type: 'assignment.expired', label: 'The offer expired' },
+      { type: 'assignment.given', label: 'A conversation was assigned without an offer' },
     ],
   },
   {
