@@ -40,10 +40,20 @@ t.test('who is who', { skip: noBrowser }, async (t) => {
     await said('It arrived broken.').waitFor();
     await choose(page, 'Merge into another ticket…');
     await dialog.getByLabel('Find the other ticket').fill(String(second.ticketNumber));
+    // Until the other ticket is read, it may be another customer's.
+    const merge = dialog.getByRole('button', { name: `Merge into #${second.ticketNumber}` });
+    let isDown = true;
+    await page.route(`**/api/v1/conversations/${second.id}`, (route) => (isDown ? route.abort() : route.continue()));
     await dialog.getByRole('radio', { name: /Cups again/ }).check();
+    await dialog.getByRole('button', { name: 'Try again' }).waitFor();
+    t.ok(await merge.isDisabled());
+    isDown = false;
+    await dialog.getByRole('button', { name: 'Try again' }).click();
     await dialog.getByText('The other ticket has another customer, Lou.').waitFor();
+    t.ok(await merge.isEnabled());
+    await page.unroute(`**/api/v1/conversations/${second.id}`);
     t.strictSame(await barriersOf(page), []);
-    await dialog.getByRole('button', { name: `Merge into #${second.ticketNumber}` }).click();
+    await merge.click();
     await page.waitForURL(`**/inbox/all/${second.id}`);
     await said('It arrived broken.').waitFor();
     await said('About the broken cup of Kim.').waitFor();

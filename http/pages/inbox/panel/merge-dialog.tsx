@@ -4,8 +4,10 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../design/button.tsx';
 import { Confirm, Dialog } from '../../design/dialog.tsx';
+import { Failure } from '../../design/feedback.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
+import { useResource } from '../../design/resource.ts';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import type { Conversation, SearchRow } from '../../records.ts';
@@ -32,7 +34,13 @@ function isOfOther(one: Conversation, other: Conversation): boolean {
 export function MergeDialog({ conversation, onClose }: DialogOf): JSX.Element {
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState<Choice | undefined>(undefined);
-  const [target, setTarget] = useState<Conversation | undefined>(undefined);
+  const chosenId = chosen?.id;
+  const target = useResource(
+    async (signal) => (chosenId === undefined ? undefined : loadConversation(chosenId, signal)),
+    [chosenId],
+  );
+  // Before it is read, it is not known whether the ticket goes to another customer.
+  const isRead = chosenId !== undefined && target.value?.id === chosenId;
   const text = typed.trim();
   const found = useSearch<readonly Choice[]>(isSearchable(text) ? text : '', async (signal) => {
     const { rows } = await findConversations({ q: text, limit: shownRows + 1, filter: { channel: 'ticket' }, signal });
@@ -42,7 +50,7 @@ export function MergeDialog({ conversation, onClose }: DialogOf): JSX.Element {
       .map(targetOf);
   });
   const form = useForm({}, async () => {
-    if (chosen === undefined) throw new Error('Choose the ticket to merge into.');
+    if (chosen === undefined || !isRead) throw new Error('Choose the ticket to merge into.');
     await act(conversation.id, 'merge', { into: chosen.id, expectedVersion: conversation.version });
     onClose();
     navigate(`/inbox/all/${chosen.id}`);
@@ -58,7 +66,7 @@ export function MergeDialog({ conversation, onClose }: DialogOf): JSX.Element {
         form={form}
         actions={
           <>
-            <Button type="submit" kind="primary" busy={form.busy} disabled={chosen === undefined}>
+            <Button type="submit" kind="primary" busy={form.busy} disabled={!isRead}>
               {chosen === undefined ? 'Merge' : `Merge into ${chosen.title.split(' ')[0]}`}
             </Button>
             <Button kind="quiet" onClick={onClose}>
@@ -75,16 +83,14 @@ export function MergeDialog({ conversation, onClose }: DialogOf): JSX.Element {
           onTyped={setTyped}
           found={found}
           chosenId={chosen?.id}
-          onChoose={(choice) => {
-            setChosen(found.value?.find(({ id }) => id === choice.id));
-            loadConversation(choice.id).then(setTarget, () => undefined);
-          }}
+          onChoose={(choice) => setChosen(found.value?.find(({ id }) => id === choice.id))}
         />
         <p class="soft">
           The messages, notes and files of this ticket move to the other one, and later answers to its emails arrive
           there. This ticket is closed. You can undo it for a day.
         </p>
-        {chosen !== undefined && target?.id === chosen.id && isOfOther(conversation, target) && (
+        {target.failure !== undefined && <Failure error={target.failure} retry={target.reload} />}
+        {chosen !== undefined && target.value?.id === chosen.id && isOfOther(conversation, target.value) && (
           <p>
             The other ticket has another customer, {chosen.hint}. From then on, the customer of this one receives copies
             of its answers.
