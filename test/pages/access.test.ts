@@ -82,6 +82,8 @@ const conversations: readonly ConversationRecord[] = (['open', 'pending', 'solve
     updatedAt: at(index),
   }));
 
+const byId = new Map(conversations.map((one) => [one.id, one]));
+
 /** As the API sends it. */
 const sentOf = (record: ConversationRecord): Conversation => structuredClone(conversationView(record)) as Conversation;
 
@@ -155,7 +157,11 @@ t.test('[decisions 4.5] the lists of the inbox hold what the lists of the API re
   // The wait for a socket that does not come.
   hurry(600);
   // As if the service had said that there are no others.
-  onRequest(async () => Response.json({ conversations: [], nextCursor: null }));
+  let asked = 0;
+  onRequest(async () => {
+    asked += 1;
+    return Response.json({ conversations: [], nextCursor: null });
+  });
   t.teardown(() => onRequest(undefined));
   const rowsOf = async (list: List | undefined): Promise<string[]> => {
     if (list === undefined) return [];
@@ -225,6 +231,19 @@ t.test('[decisions 4.5] the lists of the inbox hold what the lists of the API re
     ];
     for (const [address, filter, sort] of narrowed)
       t.strictSame(await shown(address), queue(filter, sort), `${address} of ${who}`);
+    // What the list is fixed to and what it is narrowed to exclude each other.
+    const before = asked;
+    for (const address of [
+      'unassigned?agent=a2',
+      'chats?channel=call&sort=oldest',
+      'view-v1?agent=none',
+      'view-v1?agent=a2',
+    ])
+      t.strictSame(await shown(address), [], `${address} of ${who}`);
+    t.equal(asked, before, 'nothing is asked for');
+    const offered = queue({ isOffered: true }).filter((id) => byId.get(id)?.assignedAgentId === 'a2');
+    t.strictSame((await shown('mine?agent=a2')).sort(), offered.sort(), `offers of ${who}`);
+    t.strictSame(await shown(`mine?agent=${own}`), queue({ assigneeId: own }), `really own of ${who}`);
     t.strictSame(await rows('all'), queue({}), 'the whole list stays');
     t.strictSame(await rows('solved'), ids(recentlyClosedPage(db, page)), `solved of ${who}`);
     t.strictSame(await rows('spam'), ids(spamPage(db, page)), `spam of ${who}`);

@@ -11,6 +11,7 @@ import { ApiError } from '../../http/pages/api-error.ts';
 import {
   act,
   conversationOf,
+  forget,
   loadConversation,
   peekConversation,
   StaleError,
@@ -487,6 +488,46 @@ t.test("the inbox's state", async (t) => {
     );
     t.equal(notices.value.length, 1, 'only the given one');
     t.match(notices.value[0], { kind: 'news', text: /^The conversation with .* is yours now\.$/ });
+
+    // The page knows neither of these: one becomes its agent's, the other was before and only changes.
+    const [unknown, changed] = [await chat(), taken];
+    await until(() => peekConversation(unknown.id) !== undefined);
+    for (const { id } of [unknown, changed]) forget(id);
+    await service.put(`/conversations/${changed.id}/tags`, { tags: ['theirs'] }, bob.token);
+    await until(() => peekConversation(changed.id) !== undefined);
+    await give(unknown.id);
+    await until(() => desktop.length > 0);
+    await turns(20);
+    t.equal(desktop.splice(0).length, 1);
+    t.equal(notices.value.length, 2);
+    t.match(notices.value[1]?.action, { label: 'Open' });
+  });
+
+  t.test('an answer about moved messages that an event overtook is asked for again', async (t) => {
+    const { id } = await chat();
+    await loadConversation(id);
+    const held = holdAnswers('GET', new RegExp(`/conversations/${id}$`));
+    tellPage({ type: 'message.moved', conversationId: id, data: {} });
+    await held.arrived();
+    await service.put(`/conversations/${id}/tags`, { tags: ['since'] }, ann.token);
+    await until(() => peekConversation(id)?.tags[0] === 'since');
+    const version = peekConversation(id)?.version;
+    const seen: (number | undefined)[] = [];
+    t.teardown(effect(() => void seen.push(conversationOf(id)?.version)));
+    let again = 0;
+    held.release();
+    onRequest((request) => {
+      if (request.method === 'GET' && request.path === `/conversations/${id}`) again += 1;
+      return request.send();
+    });
+    t.teardown(() => onRequest(undefined));
+    await until(() => again > 0);
+    await turns(20);
+    t.equal(peekConversation(id)?.version, version);
+    t.ok(
+      seen.every((one) => one === version),
+      'never an older one',
+    );
   });
 
   t.test('stopped, the pages follow nothing; started again, each part runs once', async (t) => {

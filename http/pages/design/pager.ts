@@ -23,6 +23,7 @@ export class Pager<Row> {
   readonly #read: ReadPage<Row>;
   readonly #take: (rows: readonly Row[], place: PagePlace) => void;
   #cursor: string | null = null;
+  #underWay: Promise<readonly Row[]> = Promise.resolve([]);
   #abort = new AbortController();
 
   constructor(read: ReadPage<Row>, take: (rows: readonly Row[], place: PagePlace) => void) {
@@ -31,11 +32,16 @@ export class Pager<Row> {
   }
 
   /**
-   * Reads the next page, or again the one that failed, and resolves to its rows. Does nothing while a page is read and
-   * after the last one.
+   * Reads the next page, or again the one that failed, and resolves to its rows. While a page is read, resolves to the
+   * rows of that one; after the last page to none.
    */
-  async next(): Promise<readonly Row[]> {
-    if (this.state.peek() === 'reading' || this.state.peek() === 'complete') return [];
+  next(): Promise<readonly Row[]> {
+    if (this.state.peek() !== 'reading') this.#underWay = this.#readNext();
+    return this.#underWay;
+  }
+
+  async #readNext(): Promise<readonly Row[]> {
+    if (this.state.peek() === 'complete') return [];
     const { signal } = this.#abort;
     const isFirst = this.#cursor === null;
     this.state.value = 'reading';

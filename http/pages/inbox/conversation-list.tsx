@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useCommands } from '../commands.ts';
-import { ButtonLink } from '../design/button.tsx';
+import { Button, ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { useLatest } from '../design/steady.ts';
 import { rowOf, VirtualList, type VirtualListHandle } from '../design/virtual-list.tsx';
@@ -30,7 +30,8 @@ export function ConversationList({
   const handle = useRef<VirtualListHandle>(null);
   const state = pager.state.value;
   // All rows that were read may have left the list.
-  const isToRead = state === 'waiting' || (state === 'more' && rows.length === 0);
+  const isPaused = state === 'more' && list.isPaused.value;
+  const isToRead = state === 'waiting' || (state === 'more' && rows.length === 0 && !isPaused);
   useEffect(() => {
     if (isToRead) void pager.next();
   }, [pager, isToRead]);
@@ -82,6 +83,13 @@ export function ConversationList({
 
   if (rows.length === 0) {
     if (state === 'failed') return <Failure error={pager.failure} retry={() => void pager.next()} />;
+    if (isPaused)
+      return (
+        <Empty icon="filter" title="Nothing found so far">
+          <p>The newest conversations of the list do not fit these filters.</p>
+          <Button onClick={() => list.readOn()}>Look further</Button>
+        </Empty>
+      );
     if (state !== 'complete') return <Loading lines={8} label="Loading conversations" />;
     return <Nothing list={list} />;
   }
@@ -111,6 +119,7 @@ export function ConversationList({
       >
         {state === 'reading' && <Loading lines={2} label="Loading more" />}
         {state === 'failed' && <Failure error={pager.failure} retry={() => void pager.next()} />}
+        {isPaused && <Button onClick={() => list.readOn()}>Look further</Button>}
       </VirtualList>
     </div>
   );

@@ -7,7 +7,7 @@ import { ApiError } from '../api-error.ts';
 import { onEvent } from '../live.ts';
 import type { Conversation, LiveEvent, Message, Read } from '../records.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';
-import { newestOf, withMessage, withRead } from './merging.ts';
+import { isNewer, newestOf, withMessage, withRead } from './merging.ts';
 
 /** The conversation was changed by someone else meanwhile. `was` is what the reader saw, `now` what it is. */
 export class StaleError extends Error {
@@ -230,9 +230,15 @@ function follow({ type, conversationId, data }: LiveEvent): void {
     remember(withRead(known, (data as { read: Read }).read), { news: 'changed' });
 }
 
+/** An answer that is older than an event is asked for again, at most so often. */
+const maxReadsOfMoved = 3;
+
 /** Its last message may be an earlier one now, so the answer is taken as it is: what was known is not merged in. */
 async function readMoved(conversationId: string): Promise<void> {
-  const after = await readConversation(conversationId);
-  const before = kept.get(conversationId)?.peek();
-  if (before !== undefined) put(conversationId, { before, after, news: 'changed' });
+  for (let reads = 1; reads <= maxReadsOfMoved; reads += 1) {
+    const after = await readConversation(conversationId);
+    const before = kept.get(conversationId)?.peek();
+    if (before === undefined) return;
+    if (isNewer(after, before)) return put(conversationId, { before, after, news: 'changed' });
+  }
 }

@@ -50,7 +50,7 @@ export const waitingCalls = computed(() => counts.value?.get('waitingCalls') ?? 
 export function countOfList(key: string): number | undefined {
   const list = listOf(key);
   if (list?.definition.source !== 'queue') return undefined;
-  return list.pager.state.value === 'complete' ? list.rows.length : counts.value?.get(key);
+  return list.pager.state.value === 'complete' ? list.count : counts.value?.get(key);
 }
 
 function countsIn(answer: QueueCounts): Map<string, number> {
@@ -87,7 +87,12 @@ function stopAsking(): void {
 async function ask(): Promise<void> {
   stopAsking();
   const asked = reach.peek();
-  if (token.peek() === null || me.peek() === undefined || isAsking) return;
+  if (token.peek() === null || me.peek() === undefined) return;
+  if (isAsking) {
+    // The answer under way may be older than the reason to ask.
+    hasChanged = true;
+    return;
+  }
   [isAsking, hasChanged, lastAskedMs] = [true, false, performance.now()];
   try {
     const answer = await call<QueueCounts>('GET', '/conversations/counts');

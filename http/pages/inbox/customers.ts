@@ -19,8 +19,8 @@ const patienceMs = 1500;
 const maxKept = 5000;
 
 const kept = new Map<string, Signal<Visitor | undefined>>();
-/** By the rows of lists, so that a row has its name before its visitor is read. */
-const listed = new Map<string, string>();
+/** By the rows of lists, so that a row has its name before its visitor is read. It may be that of its contact. */
+const listed = new Map<string, { readonly name: string; readonly contactId: string | null }>();
 const followed = new Set<string>();
 /** Shown, and not loaded yet. */
 const wanted = new Set<string>();
@@ -69,11 +69,13 @@ export function rememberVisitor(visitor: Visitor): void {
 }
 
 /** Keeps the names that come with the rows of a list. */
-export function rememberNames(rows: Iterable<Pick<ListedConversation, 'visitorId' | 'customerName'>>): void {
-  for (const { visitorId, customerName: name } of rows) {
-    if (visitorId === null || name === null) continue;
+export function rememberNames(
+  rows: Iterable<Pick<ListedConversation, 'visitorId' | 'contactId' | 'customerName'>>,
+): void {
+  for (const { visitorId, contactId, customerName: name } of rows) {
+    if (visitorId === null) continue;
     listed.delete(visitorId);
-    listed.set(visitorId, name);
+    if (name !== null) listed.set(visitorId, { name, contactId });
   }
   for (const visitorId of listed.keys()) {
     if (listed.size <= maxKept) break;
@@ -82,14 +84,25 @@ export function rememberNames(rows: Iterable<Pick<ListedConversation, 'visitorId
 }
 
 /** The customer's name, else its contact's, else its address or number, else a part of its id. */
-export function customerName({ visitorId, channel }: Pick<Conversation, 'visitorId' | 'channel'>): string {
+export function customerName(conversation: Pick<Conversation, 'visitorId' | 'contactId' | 'channel'>): string {
+  const { visitorId, channel } = conversation;
   if (visitorId === null && channel === 'call') return 'A withheld number';
   const visitor = visitorOf(visitorId);
   const name = visitor?.name ?? '';
-  const known = name.trim() === '' && visitorId !== null ? listed.get(visitorId) : name;
+  const known = name.trim() === '' ? listedName(conversation, visitor) : name;
   if (known !== undefined && known !== '') return known;
   if (visitor === undefined) return 'Customer';
   return nameOfCustomer({ ...visitor, phone: visitor.phoneE164, visitorId: visitor.id });
+}
+
+/** Unless the customer is of another contact since the row came, or of none: its name is the visitor's own then. */
+function listedName(
+  { visitorId, contactId }: Pick<Conversation, 'visitorId' | 'contactId'>,
+  visitor: Visitor | undefined,
+): string | undefined {
+  const row = visitorId === null ? undefined : listed.get(visitorId);
+  const isFormer = row?.contactId !== contactId || (visitor !== undefined && visitor.contactId === null);
+  return isFormer ? undefined : row?.name;
 }
 
 /** Resolves once the customer was read, or after 1.5 s. */

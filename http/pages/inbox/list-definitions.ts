@@ -19,6 +19,8 @@ export interface ListDefinition {
   readonly filter?: Filter;
   /** Also what is offered to the agent. */
   readonly isWithOffered?: boolean;
+  /** Nothing can be in it, so nothing is asked for. */
+  readonly isNothing?: boolean;
   /** `newest` if it is left out. */
   readonly sort?: Sort;
   /** It is a view. */

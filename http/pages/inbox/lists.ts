@@ -24,13 +24,18 @@ import {
 import { rememberNames } from './customers.ts';
 import { definitions, isReachable, type ListDefinition, reach } from './list-definitions.ts';
 import { ListWindow } from './list-window.ts';
-import { askedFor, isIn, narrowingOf, placeIn, searchOf } from './narrowing.ts';
+import { askedFor, excludes, isIn, narrowingOf, placeIn, searchOf } from './narrowing.ts';
 
 /** The first page: what is on the largest screens, and a little more. */
 const firstRows = 50;
 const nextRows = 100;
-/** What was shown is read again in one page, at most the service's largest. */
+/** What was shown is read again in pages of the service's largest, at most 10: 2,000 rows. Further rows are dropped. */
 const mostRows = 200;
+const maxPagesAgain = 10;
+/** Of those that a list no longer holds, as many are read one by one; further ones are dropped. */
+const maxConfirmed = 200;
+/** Pages in which no row fits are read one after the other without being asked for, at most 5. */
+const maxInVain = 5;
 /** A list that is not shown keeps at most 200 rows; a longer one is read again when it is shown. */
 const maxHidden = 200;
 /** Conversations that are known beside those of the list that is shown. Beyond that they are read again when shown. */
@@ -41,7 +46,14 @@ export class List {
   readonly pager: Pager<ListedConversation>;
   readonly #window: ListWindow;
   readonly #changes: Signal<number>;
+  readonly #count = signal(0);
+  /** Nothing that fits was found for so long that the next page is read on request, by readOn(). */
+  readonly isPaused = signal(false);
   #isShown = false;
+  #inVain = 0;
+  /** How many pages may still come to read it again. */
+  #pagesAgain = 0;
+  readonly #came = new Set<string>();
   /** Held when it is read again, and not among what came since. */
   #unconfirmed: readonly string[] = [];
 
@@ -71,6 +83,11 @@ export class List {
     return this.#window.rows;
   }
 
+  /** Follows how many rows it has. Unlike `rows`, that does not show it. */
+  get count(): number {
+    return this.#count.value;
+  }
+
   /** The same, without following. */
   get length(): number {
     return this.#window.rows.length;
@@ -89,28 +106,59 @@ export class List {
 
   take(conversationId: string, conversation: Conversation | undefined, agent: Agent | undefined): void {
     if (this.#window.isEmpty) return;
-    if (this.#put(conversationId, conversation, agent)) this.#changes.value += 1;
+    if (this.#put(conversationId, conversation, agent)) this.#noteChange();
   }
 
   /** What is held stays until something newer is known. */
   readAgain(): void {
+    this.#restart();
     this.#unconfirmed = this.#window.rows.map(({ id }) => id);
-    this.pager.reset();
+    this.#pagesAgain = maxPagesAgain;
+    void this.pager.next();
+  }
+
+  /** Reads on where it paused. */
+  readOn(): void {
+    this.#inVain = 0;
+    this.isPaused.value = false;
     void this.pager.next();
   }
 
   /** Holds nothing, until its first page is read. */
   reset(): void {
+    this.#restart();
+    this.#window.clear();
+    this.#noteChange();
+  }
+
+  #restart(): void {
     this.pager.reset();
     this.#unconfirmed = [];
-    this.#window.clear();
+    this.#came.clear();
+    this.#pagesAgain = 0;
+    this.#inVain = 0;
+    this.isPaused.value = false;
+  }
+
+  #noteChange(): void {
     this.#changes.value += 1;
+    this.#count.value = this.length;
   }
 
   async #readPage(cursor: string | null, abort: AbortSignal): Promise<Page<ListedConversation>> {
+    const asked = token.peek();
+    const page = await this.#ask(cursor, abort);
+    // Another agent signed in meanwhile: it is not for them.
+    if (token.peek() !== asked) this.pager.reset();
+    return page;
+  }
+
+  async #ask(cursor: string | null, abort: AbortSignal): Promise<Page<ListedConversation>> {
     if (cursor === null) await socketOrTimeout();
-    const { source, filter = {}, sort = 'newest', isWithOffered } = this.definition;
-    const limit = cursor === null ? Math.min(mostRows, Math.max(firstRows, this.length)) : nextRows;
+    const { source, filter = {}, sort = 'newest', isWithOffered, isNothing } = this.definition;
+    if (isNothing === true) return { rows: [], nextCursor: null };
+    const isAgain = this.#pagesAgain > 0 && this.length > firstRows;
+    const limit = isAgain ? mostRows : cursor === null ? firstRows : nextRows;
     if (source === 'queue') {
       const asked = askedFor({ filter, sort, isWithOffered }, me.peek()?.agent.id ?? '');
       if (asked === undefined) return { rows: [], nextCursor: null };
@@ -120,23 +168,37 @@ export class List {
     return readPage(path, 'conversations', { cursor, signal: abort, limit: Math.min(limit, firstRows) });
   }
 
-  #takePage(rows: readonly ListedConversation[], { isFirst, isLast }: PagePlace): void {
+  #takePage(rows: readonly ListedConversation[], { isLast }: PagePlace): void {
     rememberNames(rows);
     for (const { customerName: _, ...row } of rows) remember(row);
     const last = rows.at(-1);
+    const end = last === undefined || isLast ? undefined : { id: last.id, at: this.#placeOf(last) };
+    // Read again as far as it was: the rows below stay until their page comes.
+    this.#pagesAgain -= 1;
+    const isWithin = this.#pagesAgain > 0 && end !== undefined && this.#window.covers(end);
     // The service's own order: what moved since is known by events and stands elsewhere.
-    if (isLast) this.#window.endAt(undefined);
-    else if (last !== undefined) this.#window.endAt({ id: last.id, at: this.#placeOf(last) });
+    if (isLast || (end !== undefined && !isWithin)) this.#window.endAt(end);
     const agent = me.peek()?.agent;
     for (const one of knownConversations()) this.#put(one.id, one, agent);
-    this.#changes.value += 1;
+    this.#noteChange();
+    if (this.#unconfirmed.length > 0) for (const { id } of rows) this.#came.add(id);
+    if (!isWithin) this.#confirmOthers();
     // Nothing that scrolling could reach: the page was looked through for rows that fit.
-    if (this.#isShown && !isLast && !rows.some(({ id }) => this.indexOf(id) >= 0))
-      queueMicrotask(() => void this.pager.next());
-    if (!isFirst) return;
-    const came = new Set(rows.map(({ id }) => id));
-    void confirm(this.#unconfirmed.filter((id) => !came.has(id) && this.indexOf(id) >= 0));
+    const isInVain = !isLast && !rows.some(({ id }) => this.indexOf(id) >= 0);
+    this.#inVain = isInVain ? this.#inVain + 1 : 0;
+    this.isPaused.value = this.#inVain >= maxInVain;
+    if (isWithin || (this.#isShown && isInVain && !this.isPaused.value)) queueMicrotask(() => void this.pager.next());
+  }
+
+  /** It was read as far as before. Those that did not come are elsewhere now, or came into it since. */
+  #confirmOthers(): void {
+    this.#pagesAgain = 0;
+    const others = this.#unconfirmed.filter((id) => !this.#came.has(id) && this.indexOf(id) >= 0);
     this.#unconfirmed = [];
+    this.#came.clear();
+    void confirm(others.slice(0, maxConfirmed));
+    const dropped = new Set(others.slice(maxConfirmed));
+    if (dropped.size > 0) queueMicrotask(() => forgetUnfollowed(({ id }) => !dropped.has(id)));
   }
 
   #put(conversationId: string, conversation: Conversation | undefined, agent: Agent | undefined): boolean {
@@ -213,8 +275,9 @@ const narrowedList = computed(() => {
   const definition: ListDefinition = {
     ...whole,
     ...(sort === undefined ? {} : { sort }),
-    // Where both name the same, the page looks through the rows of the one.
+    // Where both name a tag, and where offers are in the list, the page looks through the rows of the one.
     filter: { ...filter, ...whole.filter },
+    isNothing: excludes(whole, filter, me.peek()?.agent.id ?? ''),
     holds: (one, agent) => whole.holds(one, agent) && isIn(filter, one, agent),
   };
   const [list] = keptNarrowed.only([definition], () => [filter, whole.filter]);

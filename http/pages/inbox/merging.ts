@@ -51,10 +51,10 @@ function readMarkOf(known: Conversation, come: Conversation, isFromEvent: boolea
 }
 
 /**
- * Versions and times only increase, but neither is enough: a message keeps the version, and two changes can have the
+ * Or the same. Versions and times only increase, but neither is enough: a message keeps the version, and two changes can have the
  * same time.
  */
-function isNewer(one: Conversation, other: Conversation): boolean {
+export function isNewer(one: Conversation, other: Conversation): boolean {
   return one.version === other.version ? one.updatedAt >= other.updatedAt : one.version > other.version;
 }
 

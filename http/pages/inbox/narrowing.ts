@@ -75,6 +75,24 @@ export function isIn(filter: Filter, one: Conversation, agent: Pick<Agent, 'id'>
   );
 }
 
+/** Whether a list is fixed to another value than it is narrowed to, so that nothing is in both. */
+export function excludes(
+  { filter: fixed = {}, isWithOffered = false }: { readonly filter?: Filter; readonly isWithOffered?: boolean },
+  narrowed: Filter,
+  ownId: string,
+): boolean {
+  const ofAgent = ({ assigneeId }: Filter): string | undefined => (assigneeId === 'me' ? ownId : assigneeId);
+  const isOther = (one: string | undefined, other: string | undefined): boolean =>
+    one !== undefined && other !== undefined && one !== other;
+  return (
+    isOther(fixed.channel, narrowed.channel) ||
+    isOther(fixed.departmentId, narrowed.departmentId) ||
+    isOther(fixed.siteId, narrowed.siteId) ||
+    // Offers to the agent are another's, or no one's.
+    (!isWithOffered && isOther(ofAgent(fixed), ofAgent(narrowed)))
+  );
+}
+
 /** A text that orders open conversations, greatest first for `newest`, least first for the others. */
 export function placeIn(sort: Sort, { waitingSince, lastMessageAt, createdAt }: Conversation): string {
   // Those that do not wait follow, oldest first: their time has a year after all others.

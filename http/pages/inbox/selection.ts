@@ -1,6 +1,7 @@
 // The conversations of a list that are selected to be changed together. Leaving the list forgets them.
 
 import { signal } from '@preact/signals';
+import { notify } from '../notices.ts';
 import type { List } from './lists.ts';
 
 /** Each of them is a request, and an agent has 600 a minute. */
@@ -36,8 +37,18 @@ export function selectTo(list: List, conversationId: string): void {
   else select(list.rows.slice(Math.min(from, to), Math.max(from, to) + 1).map(({ id }) => id));
 }
 
-export function selectFirst(list: List): void {
+/** As many as can be changed together, also of a list that was not read so far yet. */
+export async function selectAll(list: List): Promise<void> {
+  // The page that is being read, and the next one.
+  for (let pages = 0; pages < 2 && list.length < maxSelected; pages += 1) await list.pager.next();
+  // The agent may have gone to another list meanwhile.
+  if (!list.isShown || !isSelecting.peek()) return;
   select(list.rows.slice(0, maxSelected).map(({ id }) => id));
+  if (list.length > maxSelected || (list.length === maxSelected && list.pager.state.peek() !== 'complete'))
+    notify({
+      kind: 'news',
+      text: `The first ${maxSelected} are selected, which is as many as can be changed together.`,
+    });
 }
 
 /** Up to the limit. */

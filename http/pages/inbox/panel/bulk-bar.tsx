@@ -6,10 +6,9 @@ import { type Command, keysForReading, useCommands } from '../../commands.ts';
 import { IconButton } from '../../design/button.tsx';
 import type { IconName } from '../../design/icon.tsx';
 import { useLatest } from '../../design/steady.ts';
-import { notify } from '../../notices.ts';
 import { countOf } from '../../times.ts';
 import type { List } from '../lists.ts';
-import { endSelecting, maxSelected, selectedIn, selectFirst } from '../selection.ts';
+import { endSelecting, selectAll, selectedIn } from '../selection.ts';
 import { BulkAssignDialog, BulkTagsDialog } from './bulk-dialogs.tsx';
 import { moveTo, restore } from './changes.ts';
 import { changeTogether, progress } from './together.ts';
@@ -67,17 +66,6 @@ export function BulkBar({ list }: { readonly list: List }): JSX.Element {
       {asked === 'tags' && <BulkTagsDialog ids={ids} onClose={() => setAsked(undefined)} />}
     </div>
   );
-}
-
-/** As many as can be changed together, also of a list that was not read so far yet. */
-async function selectAll(list: List): Promise<void> {
-  if (list.length < maxSelected) await list.pager.next();
-  selectFirst(list);
-  if (list.length > maxSelected)
-    notify({
-      kind: 'news',
-      text: `The first ${maxSelected} are selected, which is as many as can be changed together.`,
-    });
 }
 
 function actionsOf(source: List['definition']['source'], ask: (what: 'assign' | 'tags') => void): readonly Action[] {
