@@ -48,7 +48,7 @@ export class Replay {
   readonly #newestAt = new Map<string, string>();
   /** Conversations whose offer ended early, until the service gives the reason. */
   readonly #endedEarly = new Set<string>();
-  /** By conversation: the state before the last event, to check what a line of the service refers to. */
+  /** By conversation: the state before its present version, to check what a line of the service refers to. */
   readonly #before = new Map<string, ReplayedConversation | undefined>();
 
   constructor(maxOpenChats: number) {
@@ -108,7 +108,8 @@ export class Replay {
     )
       throw new Error(`event ${event.seq} closes ${next.id} too early`);
     this.#versions.set(`${next.id} ${next.version}`, protectedPart(next));
-    this.#before.set(next.id, present);
+    // An assignment has two events, of which the second changes nothing.
+    if (present?.version !== next.version) this.#before.set(next.id, present);
     this.conversations.set(next.id, next);
   }
 
@@ -128,6 +129,12 @@ export class Replay {
       if (next.handshake === null || Date.parse(next.handshake.expiresAt) - Date.parse(event.at) !== offerMs)
         throw new Error(`${where} lasts until ${next.handshake?.expiresAt}, from ${event.at}`);
       if (next.assignedAgentId !== present.assignedAgentId) throw new Error(`${where} changes the assignee`);
+      return;
+    }
+    if (event.type === 'assignment.given') {
+      if (present.handshake !== null || next.handshake !== null) throw new Error(`${where} comes with an offer`);
+      if (next.assignedAgentId === null || next.assignedAgentId === present.assignedAgentId)
+        throw new Error(`${where} gives it to no one new`);
       return;
     }
     if (present.handshake === null || next.handshake !== null) throw new Error(`${where} ends no offer`);
