@@ -631,6 +631,24 @@ t.test('[bounds] one network has twenty connections and leaves the others to the
   t.match(await talk(t, listener.port).line(), /^220 /, 'another network is served');
 });
 
+t.test(
+  '[bounds] a network that opens many connections at once has twenty, and a hundred networks one each',
+  async (t) => {
+    let caller = 0;
+    const { listener } = await listenAlone(t, { networkOf: () => (caller === 0 ? 'one' : `network ${(caller += 1)}`) });
+    const greetings = async (count: number): Promise<string[]> => {
+      const talks = Array.from({ length: count }, () => talk(t, listener.port));
+      return Promise.all(talks.map(async ({ line }) => (await line())?.slice(0, 3) ?? 'closed'));
+    };
+    const atOnce = await greetings(60);
+    t.equal(atOnce.filter((code) => code === '220').length, 20, 'those that are refused take no place of the others');
+    t.equal(atOnce.filter((code) => code === '421').length, 40);
+    caller = 1;
+    t.same(new Set(await greetings(80)), new Set(['220']));
+    t.match(await talk(t, listener.port).line(), /^421 .*too many connections, try again later/);
+  },
+);
+
 t.test('[bounds] a connection ends after a while, whatever it does', async (t) => {
   const { listener, errors } = await listenAlone(t, { sessionMs: 500 });
   const { socket, line } = talk(t, listener.port);

@@ -120,18 +120,18 @@ class Listener implements SmtpListener {
       disabledCommands: options.tls === undefined ? ['AUTH', 'STARTTLS'] : ['AUTH'],
       authOptional: true,
       disableReverseLookup: true,
-      maxClients,
+      // Counted here, by network: connections that wait to be greeted or to end would count there, too.
+      maxClients: 0,
       maxRecipients,
       socketTimeout: socketTimeoutMs,
       closeTimeout: closeTimeoutMs,
       logger: false,
       ...certificate,
-      onConnect: ({ remoteAddress }, done) => done(this.#refusedConnection(remoteAddress)),
       onMailFrom: (_address, { remoteAddress }, done) => done(this.#refusedSender(remoteAddress)),
       onRcptTo: ({ address }, _session, done) => done(this.#refusedRecipient(address)),
       onData: (stream, session, done) => this.#take(stream, session, done),
     });
-    this.#server.server.on('connection', (socket: Socket) => this.#count(socket));
+    this.#admitWithinLimits();
     this.#server.on('error', (error: Error & { readonly remoteAddress?: string; readonly meta?: unknown }) => {
       // An error that names its sender belongs to that connection: it broke off, or offered no TLS version of ours.
       const isOfSender = error.remoteAddress !== undefined || error.meta !== undefined;
@@ -170,8 +170,31 @@ class Listener implements SmtpListener {
     await closed;
   }
 
-  #count(socket: Socket): void {
-    const network = this.#options.networkOf(socket.remoteAddress ?? '');
+  /** A connection over the limits ends before the library knows of it. */
+  #admitWithinLimits(): void {
+    const { server } = this.#server;
+    const greetings = server.listeners('connection');
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      const network = this.#options.networkOf(socket.remoteAddress ?? '');
+      const refusal = this.#refusal(network);
+      if (refusal !== undefined) {
+        socket.on('error', () => undefined);
+        socket.end(`421 ${this.#options.name} ${refusal}, try again later\r\n`, () => socket.destroy());
+        return;
+      }
+      this.#count(socket, network);
+      for (const greet of greetings) greet.call(server, socket);
+    });
+  }
+
+  #refusal(network: string): string | undefined {
+    if (this.#connectedOf(network) >= maxClientsOfNetwork) return 'too many connections from your network';
+    const inAll = [...this.#connected.values()].reduce((sum, count) => sum + count, 0);
+    return inAll >= maxClients ? 'too many connections' : undefined;
+  }
+
+  #count(socket: Socket, network: string): void {
     this.#connected.set(network, this.#connectedOf(network) + 1);
     const ending = setTimeout(() => socket.destroy(), this.#options.sessionMs ?? maxSessionMs).unref();
     socket.once('close', () => {
@@ -184,12 +207,6 @@ class Listener implements SmtpListener {
 
   #connectedOf(network: string): number {
     return this.#connected.get(network) ?? 0;
-  }
-
-  #refusedConnection(remoteAddress: string): Error | null {
-    return this.#connectedOf(this.#options.networkOf(remoteAddress)) > maxClientsOfNetwork
-      ? reply(421, 'too many connections from your network, try again later')
-      : null;
   }
 
   #refusedSender(remoteAddress: string): Error | null {
