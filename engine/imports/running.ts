@@ -3,7 +3,7 @@
 // minutes another run follows, so that every workspace gets its turn.
 
 import { existsSync, rmSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isStorageFailure } from '../../store/database.ts';
 import type { ImportJobRecord, ImportStats } from '../../store/imports/jobs.ts';
@@ -90,6 +90,9 @@ const noRoomPauseMs = 10 * 60_000;
 /** The text of a message is cut here, as that of a mail. */
 const maxBodyChars = 10_000;
 
+/** Parts of files come faster than this, and change little of the sum. */
+const heldForMs = 1000;
+
 const wasStopped = 'it was stopped';
 const fault = 'Something went wrong on this server. Resume the import to go on; the log has the reason.';
 
@@ -125,6 +128,7 @@ interface Running {
 
 export class Imports {
   readonly #ports: ImportPorts;
+  #held = { atMs: Number.NEGATIVE_INFINITY, bytes: Promise.resolve(0) };
 
   constructor(ports: ImportPorts) {
     this.#ports = ports;
@@ -140,6 +144,13 @@ export class Imports {
   /** Where a job's file is. */
   pathOf(workspaceId: string, importId: string): string {
     return join(this.#ports.folder, workspaceId, `${importId}.mbox`);
+  }
+
+  /** Bytes that the files of all workspaces' jobs take, as they were within the last second. */
+  heldBytes(): Promise<number> {
+    const nowMs = performance.now();
+    if (nowMs - this.#held.atMs > heldForMs) this.#held = { atMs: nowMs, bytes: bytesIn(this.#ports.folder) };
+    return this.#held.bytes;
   }
 
   async clear(workspaceId: string, importId: string): Promise<string> {
@@ -579,4 +590,14 @@ function timeOf({ nowMs }: View, date: string | undefined): string | undefined {
 function mailboxOf(given: { readonly address: string; readonly name: string | null } | null): Mailbox | undefined {
   const parsed = given === null ? undefined : parseMailbox(given.address);
   return parsed && { address: parsed.address, name: given?.name ?? parsed.name };
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])) {
+    if (!entry.isFile()) continue;
+    // One that was deleted meanwhile takes nothing.
+    bytes += (await stat(join(entry.parentPath, entry.name)).catch(() => ({ size: 0 }))).size;
+  }
+  return bytes;
 }

@@ -166,6 +166,7 @@ export const importRoutes = [
     async receive({ workspaceId, caller, params: { importId }, query: { offset = 0 }, body }, services) {
       const job = requireImport(viewOf(services, workspaceId, caller), importId);
       requireNextPart(job, offset);
+      await requireRoomOfFiles(services);
       if (inUse.has(importId)) refuse('conflict', { message: 'Another part of the file is being received.' });
       inUse.add(importId);
       try {
@@ -238,6 +239,15 @@ function viewOf({ engine }: Services, workspaceId: string, caller: Caller): View
   return (engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
 }
 
+/** The files of all imports leave as much of the disk to everything else as they take. */
+async function requireRoomOfFiles({ imports, disk, config }: Services): Promise<void> {
+  const held = await imports.heldBytes();
+  if (held + maxPartBytes > (held + disk.freeBytes - config.diskReserveBytes) / 2)
+    refuse('service_unavailable', {
+      message: 'The disk of this server has no room for more files of imports. Go on when other imports are done.',
+    });
+}
+
 function fileOf(
   { disk, config }: Services,
   view: View,
@@ -249,8 +259,12 @@ function fileOf(
     (sum, job) => sum + (job.status === 'receiving' ? (job.bytes ?? 0) - (job.receivedBytes ?? 0) : 0),
     0,
   );
-  if (bytes + coming > disk.freeBytes - config.diskReserveBytes)
-    refuse('semantic_error', { message: 'The disk of this server has no room for the file.', detail: { bytes } });
+  const maxBytes = Math.max(0, Math.floor((disk.freeBytes - config.diskReserveBytes) / 2) - coming);
+  if (bytes > maxBytes)
+    refuse('semantic_error', {
+      message: 'The disk of this server has no room for the file.',
+      detail: { bytes, maxBytes },
+    });
   return { name: name ?? 'mbox', bytes, addresses };
 }
 
