@@ -7,9 +7,10 @@ import { smallNewSpace } from './packaging/node-arguments.js';
 import { findProgram, makeProgram } from './packaging/program-bundle.js';
 
 // The Node.js that runs the service is a dependency: `npm start` uses it, the machine's own may be older.
-if (Number.parseInt(process.versions.node, 10) < 22) {
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 22 || (major === 22 && minor < 15)) {
   console.error(
-    `switchboard: Node.js 22 or later is needed, and this is ${process.versions.node}. Use npm start -- ${process.argv.slice(2).join(' ')}`.trim(),
+    `switchboard: Node.js 22.15 or later is needed, and this is ${process.versions.node}. Use npm start -- ${process.argv.slice(2).join(' ')}`.trim(),
   );
   process.exit(1);
 }

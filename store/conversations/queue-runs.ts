@@ -111,7 +111,13 @@ function runsOfAssignee(
       values: { ...values, channel },
     }),
   );
-  if (filter.isOfferedToo === true) return [...assigned, offeredIf(values, ' AND assignedAgentId IS NOT @assigneeId')];
+  // What an assigned run leaves out, since it is beyond the reader's reach, may be offered to the reader.
+  if (filter.isOfferedToo === true) {
+    const others = isAllSeen
+      ? 'assignedAgentId IS NOT @assigneeId'
+      : `(assignedAgentId IS NOT @assigneeId OR (${beyond}))`;
+    return [...assigned, offeredIf(values, ` AND ${others}`)];
+  }
   if (isAllSeen) return assigned;
   return [...assigned, offeredIf(values, ` AND ${beyond} AND assignedAgentId = @assigneeId`)];
 }

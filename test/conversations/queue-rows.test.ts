@@ -119,6 +119,23 @@ t.test('rows and numbers of the queue', async (t) => {
       'out of her reach',
     );
     t.strictSame((await counts(owner.token)).departments, [{ departmentId: department.id, count: 1 }]);
+    await service.post(`/conversations/${kim.id}/take`, {}, owner.token);
+    const taken = await service.conversation(kim.id, owner.token);
+    await service.post(
+      `/conversations/${kim.id}/assign-to-agent`,
+      { agentId: ann.agentId, expectedVersion: taken.version },
+      owner.token,
+    );
+    for (const withOffered of ['', '&withOffered=true'])
+      t.strictSame(
+        (await rowsOf(`/conversations/queue?assigneeId=${owner.agentId}&sort=activity${withOffered}`, ann.token)).map(
+          ({ id }) => id,
+        ),
+        [kim.id],
+        "a colleague's, beyond her reach, and offered to her",
+      );
+    await service.post(`/conversations/${kim.id}/assignment/decline`, {}, ann.token);
+    await service.post(`/conversations/${kim.id}/unassign`, {}, owner.token);
     await service.delete(`/views/${view.id}`, owner.token);
   });
 

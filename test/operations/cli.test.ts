@@ -115,11 +115,13 @@ t.test('version prints its versions', async (t) => {
 });
 
 t.test('an older Node.js is told what to use instead', async (t) => {
-  const older = "Object.defineProperty(process.versions, 'node', { value: '20.11.0' })";
-  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(older)}` };
-  const { code, stderr } = await runCommand(['verify'], env);
-  t.equal(code, 1);
-  t.match(stderr, /^switchboard: Node\.js 22 or later is needed, and this is 20\.11\.0\. Use npm start -- verify\n$/);
+  for (const version of ['20.19.0', '22.14.0']) {
+    const older = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(older)}` };
+    const { code, stderr } = await runCommand(['verify'], env);
+    t.equal(code, 1);
+    t.equal(stderr, `switchboard: Node.js 22.15 or later is needed, and this is ${version}. Use npm start -- verify\n`);
+  }
 });
 
 t.test('a command without its data says so and creates nothing', async (t) => {

@@ -52,8 +52,14 @@ async function notifyWaiting(conversation: Conversation, body: string): Promise<
   });
 }
 
-/** A colleague or the server assigned it to this agent. An offer that was accepted is no news. */
-async function notifyAssigned(conversation: Conversation): Promise<void> {
+/**
+ * A colleague or the server assigned it to this agent, who may learn it long after: only what is still so is news. An
+ * offer that was accepted is none.
+ */
+async function notifyAssigned(conversationId: string): Promise<void> {
+  const conversation = await loadConversation(conversationId);
+  const isOwn = conversation.assignedAgentId === me.peek()?.agent.id;
+  if (!isOwn || !isOpen(conversation) || conversation.channel === 'call') return;
   await customerRead(conversation);
   const href = `/inbox/mine/${conversation.id}`;
   notify({
@@ -78,8 +84,7 @@ export function startWatching(): Stop {
     onEvent(['assignment.given'], ({ data }) => {
       // The data of this event, by the AsyncAPI document.
       const { conversation } = data as { conversation: Conversation };
-      const isOwn = conversation.assignedAgentId === me.peek()?.agent.id;
-      if (isOwn && isOpen(conversation) && conversation.channel !== 'call') void notifyAssigned(conversation);
+      if (conversation.assignedAgentId === me.peek()?.agent.id) notifyAssigned(conversation.id).catch(() => undefined);
     }),
     onConversation(({ before, after }) => {
       const isHandedOver = before?.assistant === 'answering' && after?.assistant === 'handed_over';
