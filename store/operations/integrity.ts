@@ -135,8 +135,10 @@ const rules: readonly Rule[] = [
     sql: `SELECT 'delivery ' || id AS fault FROM webhookDelivery WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM outbox WHERE kind = 'webhook' AND subjectId = webhookDelivery.id AND state = 'queued')`,
   },
   {
+    // A mail's file that its provider has yet to give is no upload.
     rule: 'an unused upload has a deadline to remove it',
-    sql: `SELECT 'upload ' || id AS fault FROM upload WHERE state <> 'stored' AND NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'upload.expire' AND subjectId = upload.id)`,
+    sql: `SELECT 'upload ' || id AS fault FROM upload WHERE state <> 'stored' AND NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'upload.expire' AND subjectId = upload.id)
+          AND NOT EXISTS (SELECT 1 FROM outbox WHERE kind = 'attachment-copy' AND state = 'queued' AND payload ->> 'key' = upload.key)`,
   },
   {
     rule: 'a document has all of its chunks',

@@ -7,6 +7,7 @@ import t from 'tap';
 import { blockVisitor, unblockVisitor } from '../../engine/customers/visitors.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import { signatureOf } from '../../http/signed/signatures.ts';
+import { workspaceFaults } from '../../store/operations/integrity.ts';
 import { filesIn, tempFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
 import { startService } from '../support/service.ts';
@@ -712,6 +713,8 @@ t.test('attachments', async (t) => {
     await service.settled();
     const [message] = await service.messages((await service.tickets(owner.token)).at(-1).id, owner.token);
     t.equal((await fetch(local(message.attachments[0].url))).status, 404);
+    const db = service.running.services.engine.workspace(owner.workspaceId)?.db;
+    t.same(db === undefined ? ['no file'] : workspaceFaults(db), [], 'meanwhile nothing is wrong with the file');
     failing = false;
     await service.pass(2 * 60_000);
     t.equal(await (await fetch(local(message.attachments[0].url))).text(), 'at last');
