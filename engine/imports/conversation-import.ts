@@ -3,6 +3,7 @@
 // or assigned work, nothing is routed, and neither sockets nor webhooks get events. Reports count it by its own times.
 
 import type { ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
+import { freeTimeFrom } from '../../store/conversations/free-times.ts';
 import {
   findMessage,
   type MessageMail,
@@ -32,7 +33,6 @@ import {
   insertImported,
   isImported,
   setConversationStart,
-  timesTaken,
 } from '../../store/imports/imported.ts';
 import { addParticipants, addReferences, findMail, insertMail, placesOf } from '../../store/mail/mails.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
@@ -629,11 +629,7 @@ function recordMail(
 
 /** Times are unique in a conversation; another system may count in seconds. */
 function freeTime(ctx: Context, { conversation, freeTimes }: Place, at: string): string {
-  const from = freeTimes.get(at) ?? at;
-  const to = isoTime(Date.parse(from) + maxMessagesInAll);
-  const taken = new Set(timesTaken(ctx.db, conversation.id, { from, to }));
-  let free = from;
-  while (taken.has(free)) free = isoTime(Date.parse(free) + 1);
+  const free = freeTimeFrom(ctx.db, conversation.id, freeTimes.get(at) ?? at);
   freeTimes.set(at, isoTime(Date.parse(free) + 1));
   return free;
 }

@@ -2,7 +2,8 @@
 // splitting.ts decide what may move.
 
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { hasMessageAt, moveMessage, spokenIn } from '../../store/conversations/moves.ts';
+import { freeTimeFrom } from '../../store/conversations/free-times.ts';
+import { moveMessage, spokenIn } from '../../store/conversations/moves.ts';
 import { audienceOf, type ConversationChanges, later } from '../conversations/conversation.ts';
 import { previewOf } from '../conversations/messages.ts';
 import { emit } from '../events.ts';
@@ -24,7 +25,7 @@ declare module '../events.ts' {
 
 /**
  * Moves them in their order, each at its own time. Times are unique within a conversation: a message that meets another
- * one's time is put a millisecond later.
+ * one's time is put behind it.
  */
 export function moveMessages(
   ctx: Context,
@@ -33,9 +34,9 @@ export function moveMessages(
 ): void {
   let atMs = Number.NEGATIVE_INFINITY;
   for (const { id, createdAt, writtenAt } of messages) {
-    atMs = Math.max(Date.parse(createdAt), atMs + 1);
-    while (hasMessageAt(ctx.db, toId, isoTime(atMs))) atMs += 1;
-    moveMessage(ctx.db, { id, conversationId: toId, createdAt: isoTime(atMs), writtenAt, moveId });
+    const free = freeTimeFrom(ctx.db, toId, isoTime(Math.max(Date.parse(createdAt), atMs + 1)));
+    moveMessage(ctx.db, { id, conversationId: toId, createdAt: free, writtenAt, moveId });
+    atMs = Date.parse(free);
   }
 }
 

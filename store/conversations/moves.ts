@@ -150,13 +150,6 @@ export function firstAnswerIn(
   );
 }
 
-export function hasMessageAt(db: Database, conversationId: string, createdAt: string): boolean {
-  return (
-    db.get('SELECT 1 FROM message WHERE conversationId = ? AND createdAt = ?', [conversationId, createdAt]) !==
-    undefined
-  );
-}
-
 /** Moves a message with its mail, so that answers to the mail follow it. `writtenAt` is its time before. */
 export function moveMessage(
   db: Database,

@@ -27,16 +27,6 @@ export function isImported(db: Database, conversationId: string): boolean {
   return db.get('SELECT 1 FROM importedConversation WHERE conversationId = ?', [conversationId]) !== undefined;
 }
 
-/** Times of its messages from this one on, as far as `to`. */
-export function timesTaken(db: Database, conversationId: string, { from, to }: { from: string; to: string }): string[] {
-  return db
-    .all<{ createdAt: string }>(
-      'SELECT createdAt FROM message WHERE conversationId = ? AND createdAt BETWEEN ? AND ? ORDER BY createdAt',
-      [conversationId, from, to],
-    )
-    .map(({ createdAt }) => createdAt);
-}
-
 export function hasMoreMessagesThan(db: Database, conversationId: string, count: number): boolean {
   return (
     db.get('SELECT 1 FROM message WHERE conversationId = ? LIMIT 1 OFFSET ?', [conversationId, count]) !== undefined

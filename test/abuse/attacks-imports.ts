@@ -14,8 +14,11 @@ const batchSize = 50;
 const archiveBytes = 7 * 1024 * 1024;
 const tags = '<div><b>';
 
+/** Batches of one kind that write into the same conversations, which hold 10,000 messages each. */
+const batchesPerConversation = 100;
+
 /** A batch of 50 conversations with this many messages each; `chars` is what each may have. */
-function batch(serial: number, messages: number, message: (id: string, chars: number) => object): Buffer {
+function batch(serial: number | string, messages: number, message: (id: string, chars: number) => object): Buffer {
   const chars = Math.floor(maxBatchBytes / (batchSize * messages)) - 200;
   return Buffer.from(
     JSON.stringify({
@@ -56,6 +59,14 @@ const batches: readonly ((serial: number) => Buffer)[] = [
         ],
       }),
     ),
+  // Always the same times, of messages that are all new: a run of taken milliseconds that grows.
+  (serial) =>
+    batch(`dense${Math.floor(serial / (4 * batchesPerConversation))}`, 75, (index) => ({
+      externalId: `${serial}-${index}`,
+      from: 'customer',
+      body: 'x',
+      createdAt: new Date(Date.parse(at) + Number(index)).toISOString(),
+    })),
   // Mails that each answer hundreds of others.
   (serial) =>
     batch(serial, 4, (externalId, chars) => ({
@@ -180,7 +191,7 @@ const readMs = 700;
 export const importAttacks: readonly Attack[] = [
   {
     name: 'import-batches',
-    what: 'batches of conversations of 1 MiB: many messages, long HTML, many references',
+    what: 'batches of conversations of 1 MiB: many messages, long HTML, taken times, many references',
     async prepare(attacker) {
       const { token } = await attacker.workspace();
       let turn = 0;
