@@ -147,7 +147,9 @@ class Service implements Running {
       .wakeAll((workspaceId, glance) => this.#visit(workspaceId, glance))
       .catch((error: unknown) =>
         log.error({ err: error }, 'not every workspace could be opened at start; each opens with its first request'),
-      );
+      )
+      .then(() => services.imports.sweep())
+      .catch((error: unknown) => log.warn({ err: error }, 'files of imports that are gone may be left'));
     const release = (numbers: NumberClaim[]): Promise<void> =>
       releaseOrphans(services, numbers, () => this.#stopping !== undefined);
     directory.alsoSweep(async () => release(await sweepNumberPlaces(services)));

@@ -94,10 +94,13 @@ export function requireImport(view: View, importId: string): ImportJobRecord {
 export type NewImport = Pick<ImportJobRecord, 'kind' | 'name' | 'isPreview'> &
   Partial<Pick<ImportJobRecord, 'url' | 'account' | 'sealedToken' | 'addresses' | 'departmentId' | 'bytes'>>;
 
-/** Refuses admin_required, semantic_error for too many, invalid_body for an unknown department. */
+/**
+ * `leftBytes`: what files of imports of all workspaces may still take. Refuses admin_required, semantic_error for too many
+ * or too long a file, invalid_body for an unknown department.
+ */
 export const createImport = command(
   'import.create',
-  (ctx, { importId, given }: { importId: string; given: NewImport }): ImportJobView => {
+  (ctx, { importId, given, leftBytes }: { importId: string; given: NewImport; leftBytes: number }): ImportJobView => {
     const { id: createdByAgentId } = requireAdmin(ctx);
     if (given.departmentId != null && !theRoster(ctx).departments.has(given.departmentId))
       refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
@@ -107,6 +110,7 @@ export const createImport = command(
         message: `${maxUnfinished} imports are not finished yet. Finish or delete one first.`,
         detail: { maxUnfinished },
       });
+    if (given.kind === 'mbox') requireShare(jobs, { bytes: given.bytes ?? 0, leftBytes });
     const oldest = jobs.findLast(({ status }) => status === 'done');
     if (jobs.length === maxImportJobs && oldest !== undefined) deleteImportJob(ctx.db, oldest.id);
     const job: ImportJobRecord = {
@@ -132,6 +136,23 @@ export const createImport = command(
     return importView(job.kind === 'mbox' ? put(ctx, job, {}, { isTold: true }) : queue(ctx, job));
   },
 );
+
+/** The unfinished files of a workspace take at most half of the room that there is without them, so that others have some. */
+function requireShare(
+  jobs: readonly ImportJobRecord[],
+  { bytes, leftBytes }: { bytes: number; leftBytes: number },
+): void {
+  const files = jobs.filter(({ kind, status }) => kind === 'mbox' && status !== 'done');
+  const held = files.reduce((sum, file) => sum + (file.receivedBytes ?? 0), 0);
+  // What they will still take counts, too.
+  const promised = files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
+  const maxBytes = Math.max(0, Math.floor((leftBytes + held) / 2) - promised);
+  if (bytes > maxBytes)
+    refuse('semantic_error', {
+      message: 'The disk of this server has no room for the file.',
+      detail: { bytes, maxBytes },
+    });
+}
 
 /** A part of the file is on the disk. Refuses admin_required, not_found, conflict if another part came before. */
 export const receiveImport = command(

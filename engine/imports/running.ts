@@ -2,11 +2,11 @@
 // in commands so small that no one else waits. Started by the outbox, so a restart goes on where it ended. After some
 // minutes another run follows, so that every workspace gets its turn.
 
-import { existsSync, rmSync } from 'node:fs';
+import { type Dirent, existsSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isStorageFailure } from '../../store/database.ts';
-import type { ImportJobRecord, ImportStats } from '../../store/imports/jobs.ts';
+import { findImportJob, type ImportJobRecord, type ImportStats } from '../../store/imports/jobs.ts';
 import { findMail } from '../../store/mail/mails.ts';
 import type {
   ForeignConversation,
@@ -90,6 +90,8 @@ const noRoomPauseMs = 10 * 60_000;
 /** The text of a message is cut here, as that of a mail. */
 const maxBodyChars = 10_000;
 
+const fileEnd = '.mbox';
+
 /** Parts of files come faster than this, and change little of the sum. */
 const heldForMs = 1000;
 
@@ -143,14 +145,36 @@ export class Imports {
 
   /** Where a job's file is. */
   pathOf(workspaceId: string, importId: string): string {
-    return join(this.#ports.folder, workspaceId, `${importId}.mbox`);
+    return join(this.#ports.folder, workspaceId, `${importId}${fileEnd}`);
   }
 
   /** Bytes that the files of all workspaces' jobs take, as they were within the last second. */
   heldBytes(): Promise<number> {
     const nowMs = performance.now();
-    if (nowMs - this.#held.atMs > heldForMs) this.#held = { atMs: nowMs, bytes: bytesIn(this.#ports.folder) };
+    const { atMs, bytes } = this.#held;
+    if (nowMs - atMs > heldForMs)
+      // A failed look keeps the previous result.
+      this.#held = { atMs: nowMs, bytes: bytesIn(this.#ports.folder).catch(() => bytes) };
     return this.#held.bytes;
+  }
+
+  /** Deletes files without a job: of one that was deleted while a part came, if the process then ended. */
+  async sweep(): Promise<void> {
+    for (const { name: workspaceId } of await entriesOf(this.#ports.folder))
+      for (const { name } of await entriesOf(join(this.#ports.folder, workspaceId)))
+        if (name.endsWith(fileEnd))
+          // A workspace that cannot be opened keeps its files.
+          await this.removeStray(workspaceId, name.slice(0, -fileEnd.length)).catch((error: unknown) =>
+            this.#ports.log.warn({ err: error, workspaceId }, 'it is not known whether a file of an import is needed'),
+          );
+  }
+
+  /** Deletes the file unless there is its job. Rejects with WorkspaceUnavailable. */
+  async removeStray(workspaceId: string, importId: string): Promise<void> {
+    const { engine } = this.#ports;
+    await engine.whenOpen(workspaceId);
+    const view = engine.workspace(workspaceId)?.view(systemCaller);
+    if (view === undefined || findImportJob(view.db, importId) === undefined) await this.clear(workspaceId, importId);
   }
 
   async clear(workspaceId: string, importId: string): Promise<string> {
@@ -594,10 +618,24 @@ function mailboxOf(given: { readonly address: string; readonly name: string | nu
 
 async function bytesIn(folder: string): Promise<number> {
   let bytes = 0;
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])) {
-    if (!entry.isFile()) continue;
-    // One that was deleted meanwhile takes nothing.
-    bytes += (await stat(join(entry.parentPath, entry.name)).catch(() => ({ size: 0 }))).size;
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    bytes += entry.isDirectory() ? await bytesIn(path) : ((await unlessGone(stat(path)))?.size ?? 0);
   }
   return bytes;
+}
+
+/** None of what is no folder any more. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  return (await unlessGone(readdir(folder, { withFileTypes: true }))) ?? [];
+}
+
+/** Undefined for what was deleted meanwhile. */
+async function unlessGone<Found>(look: Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await look;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }

@@ -22,7 +22,7 @@ import type { Caller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { requireAdmin } from '../../engine/workspace/access.ts';
 import { requireFeature } from '../../engine/workspace/entitlements.ts';
-import { ImportJobView, ImportKind } from '../../store/imports/jobs.ts';
+import { type ImportJobRecord, ImportJobView, ImportKind } from '../../store/imports/jobs.ts';
 import type { DiskTurns } from '../../workers/providers/disk-turns.ts';
 import { importKeyName } from '../delivery/import-keys.ts';
 import { route } from '../route.ts';
@@ -125,11 +125,10 @@ export const importRoutes = [
         kind,
         isPreview,
         departmentId,
-        ...(kind === 'mbox'
-          ? fileOf(services, view, body)
-          : await serviceOf(services, { ...body, kind, workspaceId, importId })),
+        ...(kind === 'mbox' ? fileOf(body) : await serviceOf(services, { ...body, kind, workspaceId, importId })),
       };
-      return services.engine.execute(createImport, { workspaceId, caller, params: { importId, given } });
+      const leftBytes = await roomOfFiles(services);
+      return services.engine.execute(createImport, { workspaceId, caller, params: { importId, given, leftBytes } });
     },
   }),
 
@@ -164,21 +163,31 @@ export const importRoutes = [
     reply: { status: 204, schema: null },
     refusals: ['conflict'],
     async receive({ workspaceId, caller, params: { importId }, query: { offset = 0 }, body }, services) {
-      const job = requireImport(viewOf(services, workspaceId, caller), importId);
-      requireNextPart(job, offset);
-      await requireRoomOfFiles(services);
+      const nextPart = (): ImportJobRecord => {
+        const job = requireImport(viewOf(services, workspaceId, caller), importId);
+        requireNextPart(job, offset);
+        return job;
+      };
+      nextPart();
       if (inUse.has(importId)) refuse('conflict', { message: 'Another part of the file is being received.' });
       inUse.add(importId);
       try {
         const path = services.imports.pathOf(workspaceId, importId);
-        const bytes = await write(path, {
-          workspaceId,
-          offset,
-          diskTurns: services.diskTurns,
-          most: Math.min(maxPartBytes, (job.bytes ?? 0) - offset),
-          body,
-        });
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        const leftBytes = await roomOfFiles(services);
+        // Looked at again, with nothing awaited before the file is opened, which empties it at offset 0.
+        const most = Math.min(maxPartBytes, (nextPart().bytes ?? 0) - offset);
+        if (most > leftBytes)
+          refuse('service_unavailable', {
+            message:
+              'The disk of this server has no room for more files of imports. Go on when other imports are done.',
+          });
+        const bytes = await write(path, { workspaceId, offset, diskTurns: services.diskTurns, most, body });
         await services.engine.execute(receiveImport, { workspaceId, caller, params: { importId, offset, bytes } });
+      } catch (error) {
+        // Its import may have been deleted, with the file, just before the file was opened.
+        await services.imports.removeStray(workspaceId, importId);
+        throw error;
       } finally {
         inUse.delete(importId);
       }
@@ -239,32 +248,22 @@ function viewOf({ engine }: Services, workspaceId: string, caller: Caller): View
   return (engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
 }
 
-/** The files of all imports leave as much of the disk to everything else as they take. */
-async function requireRoomOfFiles({ imports, disk, config }: Services): Promise<void> {
+/** Bytes that files of imports may still take: all of them leave as much of the disk to everything else as they take. */
+async function roomOfFiles({ imports, disk, config }: Services): Promise<number> {
   const held = await imports.heldBytes();
-  if (held + maxPartBytes > (held + disk.freeBytes - config.diskReserveBytes) / 2)
-    refuse('service_unavailable', {
-      message: 'The disk of this server has no room for more files of imports. Go on when other imports are done.',
-    });
+  return Math.max(0, Math.floor((held + disk.freeBytes - config.diskReserveBytes) / 2) - held);
 }
 
-function fileOf(
-  { disk, config }: Services,
-  view: View,
-  { name, bytes, addresses = [] }: { name?: string; bytes?: number; addresses?: string[] },
-): Pick<NewImport, 'name' | 'bytes' | 'addresses'> {
+function fileOf({
+  name,
+  bytes,
+  addresses = [],
+}: {
+  name?: string;
+  bytes?: number;
+  addresses?: string[];
+}): Pick<NewImport, 'name' | 'bytes' | 'addresses'> {
   if (bytes === undefined) refuseField('invalid_body', 'bytes', 'is required');
-  // What others of its files will still take counts, too.
-  const coming = listImports(view).reduce(
-    (sum, job) => sum + (job.status === 'receiving' ? (job.bytes ?? 0) - (job.receivedBytes ?? 0) : 0),
-    0,
-  );
-  const maxBytes = Math.max(0, Math.floor((disk.freeBytes - config.diskReserveBytes) / 2) - coming);
-  if (bytes > maxBytes)
-    refuse('semantic_error', {
-      message: 'The disk of this server has no room for the file.',
-      detail: { bytes, maxBytes },
-    });
   return { name: name ?? 'mbox', bytes, addresses };
 }
 
@@ -294,7 +293,7 @@ async function serviceOf(
   };
 }
 
-/** Resolves to the number of bytes, once they are on the disk. Refuses payload_too_large. */
+/** Opens the file at once. Resolves to the number of bytes, once they are on the disk. Refuses payload_too_large. */
 async function write(
   path: string,
   {
@@ -305,7 +304,6 @@ async function write(
     diskTurns,
   }: { workspaceId: string; offset: number; most: number; diskTurns: DiskTurns; body: AsyncIterable<Uint8Array> },
 ): Promise<number> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, offset === 0 ? 'w' : 'r+', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     return refuse('conflict', { message: fileGone });
