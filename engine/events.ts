@@ -227,8 +227,8 @@ export type EventData = {
   readonly [Type in EventType]: { readonly [Name in Catalogue[Type]['data']]: EventRecords[Name] };
 };
 
-/** The scope needed to read an event's record, by its key in the data. */
-const scopeOfRecord: Record<RecordName, Scope> = {
+/** The scope needed to read an event's record, by its key in the data. Null: its routes have none, so keys need `*`. */
+const scopeOfRecord: Record<RecordName, Scope | null> = {
   conversation: 'conversations:read',
   message: 'messages:read',
   read: 'messages:read',
@@ -245,7 +245,7 @@ const scopeOfRecord: Record<RecordName, Scope> = {
   visitor: 'visitors:read',
   call: 'conversations:read',
   job: 'ai:read',
-  import: 'conversations:read',
+  import: null,
   completion: 'reports:read',
 };
 
@@ -258,7 +258,7 @@ export const eventTypes: readonly EventType[] = Object.keys(events).filter(isEve
 /** The types that webhooks can receive. */
 export const webhookEventTypes: readonly EventType[] = eventTypes.filter((type) => !('isPersonal' in events[type]));
 
-export function scopeOfEvent(type: EventType): Scope {
+export function scopeOfEvent(type: EventType): Scope | null {
   return scopeOfRecord[events[type].data];
 }
 

@@ -272,7 +272,7 @@ function requireReadable(wanted: readonly string[], grant: Grant | undefined): v
   for (const type of types) {
     const scope = scopeOfEvent(type);
     if (!allows(grant, scope))
-      refuse('insufficient_scope', { message: `${type} needs the scope ${scope}.`, detail: { scope } });
+      refuse('insufficient_scope', { message: `${type} needs the scope ${scope ?? '*'}.`, detail: { scope } });
   }
 }
 

@@ -37,8 +37,8 @@ export function whyPaused(webhook: WebhookRecord, rights: Rights | undefined): P
 
 /** What is needed to decide whether an event may be delivered. */
 export interface Deliverable {
-  /** The scope for its record; undefined if the subscription's scope is enough. */
-  readonly scope?: Scope | undefined;
+  /** The scope for its record; undefined if the subscription's scope is enough, null if a key needs `*`. */
+  readonly scope?: Scope | null | undefined;
   /** Whether live or test keys caused it, if that matters. */
   readonly mode?: 'live' | 'test' | undefined;
 }

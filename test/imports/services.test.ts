@@ -4,6 +4,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import { scopeNames } from '../../engine/rights/scopes.ts';
+import { readableData } from '../../http/schemas/event-records.ts';
 import { type Person, type Service, startService, type Teardown } from '../support/service.ts';
 
 type Answer = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown };
@@ -434,6 +436,9 @@ t.test('moving in from a service', { timeout: 5 * 60_000 }, async (t) => {
       supervisors.frames.filter(({ type }) => type === 'import.updated'),
       [],
     );
+    const data = { import: { id } };
+    t.equal(readableData('import.updated', data, { scopes: scopeNames }), undefined, 'nor to keys and apps');
+    t.same(readableData('import.updated', data, { scopes: ['*'] }), data);
   });
 
   t.test('an import can be stopped while it waits', async (t) => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { makeKey } from '../support/keys.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { password, startService } from '../support/service.ts';
 
@@ -81,6 +82,7 @@ t.test('the identity behind a socket', async (t) => {
       ["an agent's", 'visitor', owner.token],
       ['logged out', 'agent', revoked.token],
       ['deactivated', 'agent', gone.token],
+      ["a key's", 'agent', await makeKey(service, owner, { scopes: ['*'] })],
     ];
     for (const [what, namespace, token] of wrong) {
       t.match(
