@@ -560,8 +560,8 @@ function addMessage(ctx: Context, place: Place, message: ImportedMessage): void 
   insertMessage(ctx.db, row);
   noteNamed(ctx, id, named);
   for (const file of files) {
-    // What is fetched counts as uploads of whoever began the import.
-    keepMailed(ctx, id, file, file.copy === undefined ? null : byAgentId);
+    // They count as uploads of whoever began the import.
+    keepMailed(ctx, id, file, byAgentId);
     if (file.copy !== undefined)
       ctx.enqueue(importCopyKind, {
         target: `attachment:${new URL(file.copy.sourceUrl).host}`,

@@ -31,6 +31,7 @@ import { isAutomatic, mailIdOf } from '../tickets/judgement.ts';
 import { offeredFiles, storeFiles, withPictures } from '../tickets/mail-files.ts';
 import type { MailPorts } from '../tickets/mail-intake.ts';
 import { theRoster } from '../workspace/roster.ts';
+import { hasUploadBudget } from '../workspace/uploads.ts';
 import {
   type ImportedMessage,
   type ImportedTalk,
@@ -87,6 +88,8 @@ const pageSlackMs = 5 * 60_000;
 const maxRead = 5_000_000;
 /** Until the disk is looked at again. */
 const noRoomPauseMs = 10 * 60_000;
+/** Until the uploads of the last day are counted again. */
+const noBudgetPauseMs = 60 * 60_000;
 /** The text of a message is cut here, as that of a mail. */
 const maxBodyChars = 10_000;
 
@@ -419,6 +422,11 @@ export class Imports {
     const placed = talkOfMail(view, { mail, separatedAt, addresses: job.addresses });
     if ('why' in placed) return { what, why: placed.why };
     const isKnown = findMail(view.db, placed.externalId) !== undefined;
+    if (!isKnown && !job.isPreview && mail.attachments.length > 0 && !hasUploadBudget(view))
+      throw new Later(
+        "The workspace's uploads of a day are used up, which files of mails count to. It goes on when there is room again.",
+        { pauseMs: noBudgetPauseMs },
+      );
     const stored =
       isKnown || job.isPreview
         ? undefined

@@ -213,7 +213,7 @@ export const settings = {
     fallback: 5 * 1024 ** 3,
     min: 0,
     max: unlimited,
-    meaning: 'Bytes that the agents and customers of a workspace upload in 24 hours.',
+    meaning: 'Bytes that the agents and customers of a workspace upload, and imports bring in, in 24 hours.',
   },
   MAX_SMTP_BYTES_PER_DAY: {
     area: limits,

@@ -341,6 +341,31 @@ t.test('a service that ends in the middle goes on after its start and doubles no
   t.equal(stored(service, owner).length, count);
 });
 
+t.test('files of mails wait until the workspace may upload again', async (t) => {
+  const service = await startService(t, { env: { MAX_UPLOAD_BYTES_PER_DAY: '5' } });
+  const owner = await service.workspace();
+  const withFile = (id: string): string =>
+    mail(id, {
+      more: ['MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=x'],
+      body:
+        '--x\nContent-Type: text/plain\n\nHello.\n--x\nContent-Type: text/plain; name=a.txt\n' +
+        'Content-Disposition: attachment; filename=a.txt\n\nA file.\n--x--',
+    });
+  const bytes = Buffer.from(mail('u1') + withFile('u2') + mail('u3') + withFile('u4') + mail('u5'));
+  const importId = await begun(service, owner, bytes);
+  await send(service, { importId, bytes, token: owner.token });
+  const waiting = async (): Promise<any> => {
+    for (;;) {
+      await service.settled();
+      const { body } = await service.get(`/imports/${importId}`, owner.token);
+      if (body.error !== null || body.status === 'done') return body;
+    }
+  };
+  t.match(await waiting(), { status: 'queued', error: /uploads of a day are used up/, stats: { messages: 3 } });
+  await service.pass(25 * 3600_000);
+  t.match(await over(service, owner, importId), { status: 'done', error: null, stats: { messages: 5 } });
+});
+
 t.test('the rest of a mail that is too large is passed over, and can be left at any piece', async (t) => {
   const folder = tempFolder(t);
   mkdirSync(folder, { recursive: true });
