@@ -76,7 +76,7 @@ declare module '../events.ts' {
 
 export function importView(job: ImportJobRecord): ImportJobView {
   const { url: _, sealedToken, cursor, outboxId, failures, ...view } = job;
-  return { ...view, readBytes: job.kind === 'mbox' ? Number(cursor ?? 0) : null };
+  return { ...view, isReady: isReady(job), readBytes: job.kind === 'mbox' ? Number(cursor ?? 0) : null };
 }
 
 /** Newest first. Refuses admin_required. */
@@ -190,7 +190,7 @@ export const resumeImport = command(
     const job = requireImport(ctx, params.importId);
     if (job.status !== 'stopped' && job.status !== 'failed')
       refuse('conflict', { message: `The import is ${job.status}.` });
-    const fresh: Partial<ImportJobRecord> = hasPreviewed(job)
+    const fresh: Partial<ImportJobRecord> = isReady(job)
       ? { isPreview: false, cursor: null, stats: noImportStats }
       : {};
     return importView(
@@ -200,8 +200,8 @@ export const resumeImport = command(
 );
 
 /** Whether an admin could see what would happen: one that was stopped, failed or found nothing told nothing. */
-function hasPreviewed({ isPreview, finishedAt, stats }: ImportJobRecord): boolean {
-  return isPreview && finishedAt !== null && stats.read > 0;
+function isReady({ status, isPreview, finishedAt, stats }: ImportJobRecord): boolean {
+  return status === 'stopped' && isPreview && finishedAt !== null && stats.read > 0;
 }
 
 /** What it brought in stays. Refuses admin_required, not_found. */

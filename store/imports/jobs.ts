@@ -36,6 +36,9 @@ export const ImportJobView = Type.Object({
       'One that is `stopped` or `failed` can be resumed, and goes on where it ended.',
   }),
   isPreview: Type.Boolean({ description: 'It reads a part, changes nothing, and tells what would happen.' }),
+  isReady: Type.Boolean({
+    description: 'Its preview was read to its end and found something: resumed, the import begins.',
+  }),
   departmentId: nullable(Id),
   bytes: nullable(Type.Integer({ description: 'Of the file.' })),
   receivedBytes: nullable(Type.Integer({ description: 'Of the file, so far: the next part begins here.' })),
@@ -52,7 +55,7 @@ export const ImportJobView = Type.Object({
 });
 export type ImportJobView = RecordOf<typeof ImportJobView>;
 
-const { readBytes: _, ...kept } = ImportJobView.properties;
+const { readBytes: _, isReady: __, ...kept } = ImportJobView.properties;
 const ImportJobRecord = Type.Object({
   ...kept,
   /** Where the service is. */

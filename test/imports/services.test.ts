@@ -409,9 +409,9 @@ t.test('moving in from a service', { timeout: 5 * 60_000 }, async (t) => {
     answers = 'refusal';
     t.match(await resumed(), { status: 'failed', isPreview: true, finishedAt: null });
     answers = 'nothing';
-    t.match(await resumed(), { status: 'stopped', isPreview: true, finishedAt: String, stats: { read: 0 } });
+    t.match(await resumed(), { status: 'stopped', isReady: false, finishedAt: String, stats: { read: 0 } });
     answers = 'tickets';
-    t.match(await resumed(), { status: 'stopped', isPreview: true, finishedAt: String, stats: { created: 1 } });
+    t.match(await resumed(), { status: 'stopped', isReady: true, finishedAt: String, stats: { created: 1 } });
     t.same(stored(service, owner), []);
     t.match(await resumed(), { status: 'done', isPreview: false, stats: { created: 1 } });
     t.equal(stored(service, owner).length, 1);

@@ -25,30 +25,25 @@ export function shareOf({ status, bytes, receivedBytes, readBytes, stats }: Impo
   return stats.total === null || stats.total === 0 ? undefined : Math.min(1, stats.read / stats.total);
 }
 
-/** Whether its preview has told what would happen, as the service judges it: resumed, it moves in. */
-export function isReady({ status, isPreview, finishedAt, stats }: ImportJob): boolean {
-  return status === 'stopped' && isPreview && finishedAt !== null && stats.read > 0;
-}
-
 /** `isSending`: by this page. */
 export function stateOf(job: ImportJob, { isSending }: { isSending: boolean }): string {
-  const { status, isPreview, finishedAt } = job;
+  const { status, isPreview, isReady, finishedAt } = job;
   if (status === 'receiving') return isSending ? 'Sending the file' : 'Waiting for the file';
   if (isUnderWay({ status })) return isPreview ? 'Looking' : 'Moving in';
-  if (status === 'stopped') return isReady(job) ? 'Ready to move in' : finishedAt === null ? 'Stopped' : 'Empty';
+  if (status === 'stopped') return isReady ? 'Ready to move in' : finishedAt === null ? 'Stopped' : 'Empty';
   return status === 'done' ? 'Done' : 'Failed';
 }
 
 /** The button that resumes it. */
 export function resumeWord(job: ImportJob): string {
-  if (isReady(job)) return 'Move in';
+  if (job.isReady) return 'Move in';
   return job.isPreview ? 'Look again' : 'Go on';
 }
 
 /** What a screen reader says when the import's state changes. */
 export function saidOf(job: ImportJob, sending: Parameters<typeof stateOf>[1]): SaidRow {
   const state = stateOf(job, sending);
-  const end = job.status === 'failed' ? job.error : job.status === 'done' || isReady(job) ? figuresOf(job) : null;
+  const end = job.status === 'failed' ? job.error : job.status === 'done' || job.isReady ? figuresOf(job) : null;
   return { id: job.id, state, sentence: `${job.name}: ${state}. ${end ?? ''}`.trim() };
 }
 

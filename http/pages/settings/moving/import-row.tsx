@@ -13,7 +13,7 @@ import { notify, notifyFailure } from '../../notices.ts';
 import { agentName } from '../../people.ts';
 import type { ImportJob } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
-import { figuresOf, isReady, isUnderWay, resumeWord, shareOf, stateKinds, stateOf } from './import-jobs.ts';
+import { figuresOf, isUnderWay, resumeWord, shareOf, stateKinds, stateOf } from './import-jobs.ts';
 import { type Kind, needs } from './import-sources.ts';
 import { sendFile, sendings, stopSending } from './sending.ts';
 
@@ -77,7 +77,7 @@ export function ImportRow({ job: read, onChanged, onDeleted }: RowProps): JSX.El
         {canResume && !asksForToken && (
           <Button
             small
-            {...(isReady(job) ? { kind: 'primary' as const } : {})}
+            {...(job.isReady ? { kind: 'primary' as const } : {})}
             busy={busy}
             aria-label={`${resumeWord(job)}: ${name}`}
             onClick={() => void act(async () => onChanged(await call('POST', `/imports/${id}/resume`, { body: {} })))}
