@@ -71,6 +71,7 @@ import { mergedContacts } from './workspace/0069-merged-contacts.ts';
 import { visitorLocale } from './workspace/0070-visitor-locale.ts';
 import { queueCounts } from './workspace/0071-queue-counts.ts';
 import { mailSource } from './workspace/0072-mail-source.ts';
+import { endedPreviews } from './workspace/0073-ended-previews.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -149,4 +150,5 @@ export const workspaceMigrations: readonly Migration[] = [
   visitorLocale,
   queueCounts,
   mailSource,
+  endedPreviews,
 ];

@@ -3,6 +3,10 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { importView, noImportStats } from '../../engine/imports/jobs.ts';
+import { Database } from '../../store/database.ts';
+import { allImportJobs } from '../../store/imports/jobs.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { mailsOf } from '../../workers/imports/mbox.ts';
 import { tempFolder } from '../support/folder.ts';
 import { makeKey } from '../support/keys.ts';
@@ -364,6 +368,33 @@ t.test('files of mails wait until the workspace may upload again', async (t) => 
   t.match(await waiting(), { status: 'queued', error: /uploads of a day are used up/, stats: { messages: 3 } });
   await service.pass(25 * 3600_000);
   t.match(await over(service, owner, importId), { status: 'done', error: null, stats: { messages: 5 } });
+});
+
+t.test('[upgrade] a preview that ended before is ready; one that was stopped, or found nothing, is not', (t) => {
+  const path = join(tempFolder(t), 'workspace.db');
+  const former = Database.openWriter(path, workspaceMigrations.slice(0, 72));
+  former.run(
+    "INSERT INTO agent (id, email, name, role, status, channels, createdAt) VALUES ('a', 'a@x.example', 'A', 'admin', 'away', '[]', '2026-01-01T00:00:00.000Z')",
+  );
+  for (const [id, status, isPreview, read] of [
+    ['ended', 'stopped', 1, 3],
+    ['empty', 'stopped', 1, 0],
+    ['failed', 'failed', 1, 0],
+    ['begun', 'stopped', 0, 3],
+  ] as const)
+    former.run(
+      `INSERT INTO importJob (id, kind, name, status, isPreview, stats, createdByAgentId, createdAt, updatedAt)
+       VALUES (@id, 'mbox', 'a.mbox', @status, @isPreview, @stats, 'a', '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z')`,
+      { id, status, isPreview, stats: JSON.stringify({ ...noImportStats, read }) },
+    );
+  former.close();
+  const db = Database.openWriter(path, workspaceMigrations);
+  t.teardown(() => db.close());
+  t.same(
+    allImportJobs(db, 4).flatMap((job) => (importView(job).isReady ? [job.id, job.finishedAt] : [])),
+    ['ended', '2026-01-02T00:00:00.000Z'],
+  );
+  t.end();
 });
 
 t.test('the rest of a mail that is too large is passed over, and can be left at any piece', async (t) => {
