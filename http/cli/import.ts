@@ -99,17 +99,31 @@ async function realRun(server: Server, { given, progress, signal }: Doing): Prom
 /** Its job is deleted, however it ends. */
 async function dryRun(server: Server, { given, progress, signal }: Doing): Promise<void> {
   const job = await create(server, given);
+  // Also when it was interrupted, the rate limit is waited for.
+  const patient = serverOf(given.values, new AbortController().signal);
+  const remove = (): Promise<void> => patient.call('DELETE', `/imports/${job.id}`);
+  let ended: ImportJobView;
   try {
-    const isSent = given.path === undefined || (await send(server, { job, path: given.path, progress, signal }));
-    const ended = isSent ? await follow(server, { id: job.id, progress, signal }) : job;
-    progress.end();
-    if (ended.status === 'failed') throw new ProgramError(`the import would fail: ${ended.error ?? ''}`);
-    // Another person may have stopped it.
-    if (ended.finishedAt === null) throw new ProgramError('the dry run was interrupted');
-    report(ended, { isPreview: true });
-  } finally {
-    await server.call('DELETE', `/imports/${job.id}`);
+    ended = await look(server, job, { given, progress, signal });
+  } catch (error) {
+    await remove().catch((left: Error) => {
+      throw new ProgramError(`${(error as Error).message}
+Its import could not be deleted: ${left.message}`);
+    });
+    throw error;
   }
+  await remove();
+  report(ended, { isPreview: true });
+}
+
+async function look(server: Server, job: ImportJobView, { given, progress, signal }: Doing): Promise<ImportJobView> {
+  const isSent = given.path === undefined || (await send(server, { job, path: given.path, progress, signal }));
+  const ended = isSent ? await follow(server, { id: job.id, progress, signal }) : job;
+  progress.end();
+  if (ended.status === 'failed') throw new ProgramError(`the import would fail: ${ended.error ?? ''}`);
+  // Another person may have stopped it.
+  if (ended.finishedAt === null) throw new ProgramError('the dry run was interrupted');
+  return ended;
 }
 
 interface Server {
@@ -182,7 +196,7 @@ async function begin(server: Server, given: Given): Promise<ImportJobView> {
   const token = tokenIn(values);
   const { imports } = await server.call<{ imports: ImportJobView[] }>('GET', '/imports');
   const same = imports.filter((job) => isSame(job, { ...given, file }));
-  const known = same.find(({ isPreview }) => !isPreview) ?? same.find(hasPreviewed);
+  const known = same.find(({ isPreview }) => !isPreview) ?? same.find(({ isReady }) => isReady);
   if (known?.status === 'stopped' || known?.status === 'failed')
     return server.call('POST', `/imports/${known.id}/resume`, token === undefined ? {} : { token });
   return known ?? create(server, given);
@@ -201,11 +215,6 @@ function isSame(
     );
   const addresses = [values['address'] ?? []].flat().map((address) => String(address).toLowerCase());
   return job.name === file.name && job.bytes === file.bytes && job.addresses.join().toLowerCase() === addresses.join();
-}
-
-/** Resumed, it begins in earnest; a preview that has not ended would look on. */
-function hasPreviewed({ isPreview, status, finishedAt, stats }: ImportJobView): boolean {
-  return isPreview && status === 'stopped' && finishedAt !== null && stats.read > 0;
 }
 
 async function create(server: Server, { kind, path, values }: Given): Promise<ImportJobView> {

@@ -1,7 +1,7 @@
 // `switchboard import`, as a process of its own: a client of a running server.
 
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -115,6 +115,27 @@ t.test('dry runs and real ones', { timeout: 5 * 60_000 }, async (t) => {
     return { asked: asked.promise, args: ['chatwoot', '--url', url, '--account', '1', '--token', 'x'] };
   };
 
+  /** Refuses some requests, each once, before the service, as one of its own limits would. */
+  const limited = (t: Teardown, isLimited: (request: IncomingMessage, what: string) => boolean): Promise<string> => {
+    const refused = new Set<string>();
+    return listening(t, async (request, reply) => {
+      const what = `${request.method} ${request.url}`;
+      const body = await buffer(request);
+      if (!refused.has(what) && isLimited(request, what)) {
+        refused.add(what);
+        reply.writeHead(429, { 'retry-after': '0', 'content-type': 'application/json' }).end('{}');
+        return;
+      }
+      const { authorization = '', 'content-type': type = '' } = request.headers;
+      const answer = await fetch(service.url + request.url, {
+        method: request.method ?? 'GET',
+        headers: { authorization, ...(type === '' ? {} : { 'content-type': type }) },
+        ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
+      });
+      reply.writeHead(answer.status).end(answer.status === 204 ? undefined : Buffer.from(await answer.arrayBuffer()));
+    });
+  };
+
   t.test("a real run leaves another's dry run alone, and moves in", async (t) => {
     const { owner, run, imports } = await arranged();
     const left = { kind: 'mbox', name: 'old.mbox', bytes: text.length, isPreview: true };
@@ -149,6 +170,17 @@ t.test('dry runs and real ones', { timeout: 5 * 60_000 }, async (t) => {
     t.same(await imports(), []);
   });
 
+  t.test('a dry run that is interrupted under the rate limit leaves nothing, and says why it ended', async (t) => {
+    const { run, imports } = await arranged();
+    const { asked, args } = await busy();
+    const server = await limited(t, ({ method }) => method === 'DELETE');
+    t.match(await run([...args, '--dry-run'], { server, interrupt: asked }), {
+      code: 1,
+      stderr: /dry run was interrupted/,
+    });
+    t.same(await imports(), []);
+  });
+
   t.test('an interrupted import goes on by the same command, not by one for a department', async (t) => {
     const { owner, run, imports } = await arranged();
     const { asked, args } = await busy();
@@ -171,22 +203,9 @@ t.test('dry runs and real ones', { timeout: 5 * 60_000 }, async (t) => {
   t.test('the rate limit is waited for', async (t) => {
     const { run } = await arranged();
     const refused: string[] = [];
-    // Before the service, as one of its own limits would: each request once.
-    const server = await listening(t, async (request, reply) => {
-      const what = `${request.method} ${request.url}`;
-      const body = await buffer(request);
-      if (!refused.includes(what)) {
-        refused.push(what);
-        reply.writeHead(429, { 'retry-after': '0', 'content-type': 'application/json' }).end('{}');
-        return;
-      }
-      const { authorization = '', 'content-type': type = '' } = request.headers;
-      const answer = await fetch(service.url + request.url, {
-        method: request.method ?? 'GET',
-        headers: { authorization, ...(type === '' ? {} : { 'content-type': type }) },
-        ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
-      });
-      reply.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+    const server = await limited(t, (_, what) => {
+      refused.push(what);
+      return true;
     });
     t.match(await run(['mbox', file], { server }), { code: 0, stdout: /conversations: 2 new/ });
     t.ok(refused.some((what) => what.startsWith('PUT ')));
