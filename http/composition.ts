@@ -265,6 +265,7 @@ function importsOf(
     engine,
     clock: ground.clock,
     mailPorts,
+    reader: outside.services.importedMails,
     folder: join(ground.dataDir, 'imports'),
     mailsOf,
     hasRoom: () => outside.services.disk.hasRoom,

@@ -7,6 +7,7 @@ import type { Clock } from '../engine/runtime/clock.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { type AttachmentSource, createAttachmentSource } from '../workers/files/attachment-source.ts';
 import { createForeignSources } from '../workers/imports/sources.ts';
+import { createImportedMails, type ImportedMails } from '../workers/mail/imported-mails.ts';
 import { createMailReader, type MailReader } from '../workers/mail/mail-reader.ts';
 import { createMailboxReader, type MailboxReader } from '../workers/mail/mailboxes.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
@@ -29,6 +30,7 @@ import { createPushSender, type PushSender } from '../workers/providers/web-push
 import { createWebhookSender, type WebhookSender } from '../workers/providers/webhook-sender.ts';
 import { SenderTurns } from '../workers/sender-turns.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
+import { importedBatches } from './limits/imported-batches.ts';
 import { type Config, ConfigError } from './process/config.ts';
 import { DiskReserve } from './process/disk-reserve.ts';
 import type { Services } from './services.ts';
@@ -38,6 +40,7 @@ import { createVisitorPlaces } from './visitor-places.ts';
 export interface OutsideOptions extends KnowledgeOptions {
   readonly mail?: MailSender;
   readonly mailReader?: MailReader;
+  readonly importedMails?: ImportedMails;
   readonly mailboxReader?: MailboxReader;
   readonly emailDomains?: EmailDomainProvider;
   readonly mailProviders?: Parameters<typeof createMailAccess>[1];
@@ -77,6 +80,7 @@ type OutsideServices = Pick<
   | 'commerce'
   | 'foreignSources'
   | 'importTurns'
+  | 'importedMails'
   | 'chatModel'
   | 'visitorPlaces'
   | 'sendThrough'
@@ -84,8 +88,6 @@ type OutsideServices = Pick<
   | 'mailAccess'
 >;
 
-/** Batches of conversations that are imported: the texts of each go through the thread that reads mail. Each waits with its body. */
-const importedBatches = { atOnce: 2, atOncePerSender: 1, perSender: 2, waiting: 8 };
 /** To one server of language models, from all workspaces. More wait. */
 const chatConnections = 16;
 
@@ -127,6 +129,7 @@ export async function outsideOf(
         dnsServers: config.dnsServers,
         userAgent: `switchboard (+${config.baseUrl})`,
       }),
+      importedMails: options.importedMails ?? createImportedMails({ dnsServers: config.dnsServers }),
       importTurns: new SenderTurns(importedBatches),
       chatModel: chatModelOf(config, options),
       billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,

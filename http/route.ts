@@ -142,7 +142,9 @@ interface Described {
    * service_unavailable while the disk has reached its reserve.
    */
   readonly takesRoom?: 'onDisk' | 'files';
-  /** Refuses a call whose body is not even parsed, because too many of its workspace are under way. */
+  /**
+   * Refuses a call whose body is not even parsed, because too many are under way. Role and scope were judged before.
+   */
   readonly requireTurn?: (workspaceId: string, services: Services) => void;
   /** Not a socket method: pages, files, and routes that change the credential itself. */
   readonly httpOnly?: true;

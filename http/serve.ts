@@ -248,7 +248,7 @@ class Service implements Running {
     metrics.stop();
     services.disk.stop();
     storage.stop();
-    await mailReader.stop();
+    await Promise.all([mailReader.stop(), services.importedMails.stop()]);
     await checkpointer.stop();
     this.#unlock();
   }

@@ -16,6 +16,7 @@ import type { MailPictures } from '../workers/files/mail-pictures.ts';
 import type { ForeignSources } from '../workers/imports/sources.ts';
 import type { Crawler } from '../workers/knowledge/crawler.ts';
 import type { ModelStore } from '../workers/knowledge/model-store.ts';
+import type { ImportedMails } from '../workers/mail/imported-mails.ts';
 import type { MailboxReader } from '../workers/mail/mailboxes.ts';
 import type { NumberingPlan } from '../workers/numbering-plan.ts';
 import type { BillingProvider } from '../workers/providers/billing.ts';
@@ -79,6 +80,8 @@ export interface Services extends RetrievalPorts {
   readonly registrationCodes: RegistrationCodes;
   readonly commerce: Commerce;
   readonly foreignSources: ForeignSources;
+  /** Reads the mails and texts of imports. */
+  readonly importedMails: ImportedMails;
   /** Of batches of conversations, by workspace. */
   readonly importTurns: SenderTurns;
   /** Receives and reads the files of imports. */

@@ -16,6 +16,7 @@ import type {
   SourceFailed,
 } from '../../workers/imports/foreign.ts';
 import type { mailsOf } from '../../workers/imports/mbox.ts';
+import type { ImportedMails } from '../../workers/mail/imported-mails.ts';
 import type { ReadMail } from '../../workers/mail/mail-reader.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
@@ -61,6 +62,8 @@ export interface ImportPorts {
   readonly engine: Engine;
   readonly clock: Pick<Clock, 'now'>;
   readonly mailPorts: MailPorts;
+  /** Apart from the reader of live mail. */
+  readonly reader: Pick<ImportedMails, 'display' | 'file'>;
   /** Where files are received and read. */
   readonly folder: string;
   readonly mailsOf: typeof mailsOf;
@@ -98,6 +101,7 @@ const fileEnd = '.mbox';
 /** Parts of files come faster than this, and change little of the sum. */
 const heldForMs = 1000;
 
+const tooSlow = 'reading it takes too long or too much memory';
 const wasStopped = 'it was stopped';
 const fault = 'Something went wrong on this server. Resume the import to go on; the log has the reason.';
 
@@ -308,15 +312,12 @@ export class Imports {
     work: () => Promise<Result>,
   ): Promise<Result | Reason> {
     try {
-      // Another mail may have ended the thread that read this one.
-      return await work().catch((error: unknown) => {
-        if (!isNamed(error, 'ThreadFailed')) throw error;
-        return work();
-      });
+      return await work();
     } catch (error) {
       if (error instanceof Over || error instanceof Refusal || laterOf(error) !== undefined) throw error;
       this.#ports.log.warn({ err: error, workspaceId, importId: job.id }, 'an import leaves out what it cannot take');
-      return { what, why: 'this server could not take it; its log has the reason' };
+      const isTooSlow = isNamed(error, 'MailUnreadable');
+      return { what, why: isTooSlow ? tooSlow : 'this server could not take it; its log has the reason' };
     }
   }
 
@@ -347,7 +348,7 @@ export class Imports {
     { id, from, author, text, html, createdAt, messageId, files }: ForeignMessage,
   ): Promise<ImportedMessage> {
     const { mailPorts } = this.#ports;
-    const shown = await mailPorts.reader.display({ text: text ?? (html === null ? '' : null), html });
+    const shown = await this.#ports.reader.display({ text: text ?? (html === null ? '' : null), html });
     return {
       externalId: id,
       from,
@@ -415,7 +416,7 @@ export class Imports {
   ): Promise<'taken' | 'unchanged' | Reason> {
     const { workspaceId, job } = running;
     const { mailPorts } = this.#ports;
-    const mail = await mailPorts.reader.file({ path, envelope: null });
+    const mail = await this.#ports.reader.file({ path, envelope: null });
     const what = 'rejected' in mail || mail.subject === '' ? `The mail at byte ${start}` : mail.subject;
     if ('rejected' in mail) return { what, why: mail.rejected };
     const view = this.#viewOf(workspaceId);

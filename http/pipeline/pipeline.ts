@@ -224,13 +224,24 @@ export class Pipeline {
     }
     const answer = (outcome: Outcome): void => settle(outcome, budget);
     try {
-      compiled.route.requireTurn?.(call.workspaceId, this.#services);
+      this.#requireTurn(compiled.route, call);
       readBody();
     } catch (error) {
-      answer(this.#failure(compiled, error, call));
+      this.#services.engine.whenDurable(call.workspaceId, () => answer(this.#failure(compiled, error, call)));
       return;
     }
     this.#process(compiled, call, answer);
+  }
+
+  /** Whoever may not make the call learns that, and nothing about others' calls. */
+  #requireTurn({ requireTurn, access }: Route, call: Call & Parts): void {
+    if (requireTurn === undefined) return;
+    authorise(access, this.#viewOf(call), { call, config: this.#services.config });
+    requireTurn(call.workspaceId, this.#services);
+  }
+
+  #viewOf({ workspaceId, caller }: Call): View {
+    return (this.#services.engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
   }
 
   /** Validates, authorises, handles. Throws nothing. */
@@ -248,14 +259,14 @@ export class Pipeline {
 
   /** The view of the caller's workspace, if it has one. */
   #admit({ route, reader }: CompiledRoute, call: Call & Parts): View | undefined {
-    const { engine, config } = this.#services;
+    const { config } = this.#services;
     if (route.takesRoom !== undefined) requireRoom(route.takesRoom, this.#services);
     requireSound(reader, call, {
       query: route.invalidQuerySlug ?? 'invalid_query',
       body: route.invalidSlug ?? 'invalid_body',
     });
     if (call.workspaceId === '') return undefined;
-    const view = (engine.workspace(call.workspaceId) ?? refuse('unauthorized')).view(call.caller);
+    const view = this.#viewOf(call);
     authorise(route.access, view, { call, config });
     return view;
   }

@@ -15,6 +15,8 @@ import {
 } from '../../engine/imports/conversation-import.ts';
 import { mailIdsIn } from '../../engine/mail-addresses.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
+import { Refused } from '../../workers/failures.ts';
+import { importedBatches } from '../limits/imported-batches.ts';
 import { route } from '../route.ts';
 import { AttachmentInput, E164, Email, Id, line, nullable } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
@@ -93,7 +95,7 @@ export const conversationImportRoutes = [
       'No one is mailed, notified or assigned work, nothing is routed, and no events are sent. Reports count them by their own times. ' +
       'An open chat arrives as `pending`, and a ticket whose customer has no address as a chat. ' +
       'With `dryRun` nothing is changed, and the outcome is what would happen. ' +
-      'One batch of a workspace is imported at a time and one waits; more return 429.',
+      `One batch of a workspace is imported at a time and one waits; of all workspaces ${importedBatches.atOnce} are imported at a time and ${importedBatches.waiting} wait. More return 429.`,
     access: {
       kind: 'agent',
       scope: 'conversations:write',
@@ -131,7 +133,8 @@ export const conversationImportRoutes = [
 
 function refuseTurn(): never {
   return refuse('rate_limited', {
-    message: 'Another batch of this workspace is being imported. Send the next one when that was answered.',
+    message:
+      'A batch of this workspace waits already, or many of others do. Send this one again when yours were answered, or later.',
     retryAfter: 1,
   });
 }
@@ -146,21 +149,27 @@ async function importBatch(
   const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
   requireOnce(body.conversations);
   const seen = nothingSeen();
-  const talks: ImportedTalk[] = [];
-  const planned: ImportOutcome[] = [];
+  const plans: { talk: ImportedTalk; planned: ImportOutcome }[] = [];
   for (const conversation of body.conversations) {
     const talk = talkOf(services, conversation);
-    talks.push(talk);
-    planned.push(planImport(view, from, talk, seen));
+    plans.push({ talk, planned: planImport(view, from, talk, seen) });
     // Others have their turn.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  if (dryRun === true) return { conversations: planned };
+  if (dryRun === true) return { conversations: plans.map(({ planned }) => planned) };
   const outcomes: ImportOutcome[] = [];
   // One command after the other, so that customers' messages come in between.
-  for (const talk of talks) {
+  for (const { talk, planned } of plans) {
+    const shown = await displayed(services, talk).catch((error: unknown) => {
+      if (error instanceof Refused) return undefined;
+      throw error;
+    });
+    if (shown === undefined) {
+      outcomes.push({ ...planned, outcome: 'invalid', messages: 0, isNewCustomer: false, problem: tooSlow });
+      continue;
+    }
     const parts: ImportOutcome[] = [];
-    for (const part of partsOf(await displayed(services, talk)))
+    for (const part of partsOf(shown))
       parts.push(await engine.execute(importConversation, { workspaceId, caller, params: { ...from, talk: part } }));
     outcomes.push(wholeOf(parts));
   }
@@ -175,6 +184,8 @@ async function importBatch(
   if (counts.messages > 0) await engine.execute(noteImport, { workspaceId, caller, params: { source, counts } });
   return { conversations: outcomes };
 }
+
+const tooSlow = 'Reading a text of it takes too long or too much memory';
 
 /** More messages of a conversation follow in another batch. Refuses invalid_body. */
 function requireOnce(conversations: readonly ImportedConversation[]): void {
@@ -195,14 +206,14 @@ function talkOf({ uploadLinks }: Services, conversation: ImportedConversation): 
 }
 
 /** HTML becomes what is shown of a mail. */
-async function displayed({ mailPorts }: Services, talk: ImportedTalk): Promise<ImportedTalk> {
+async function displayed({ importedMails }: Services, talk: ImportedTalk): Promise<ImportedTalk> {
   const messages: ImportedTalk['messages'][number][] = [];
   for (const message of talk.messages) {
     const { body, bodyHtml = null } = message;
     messages.push(
       bodyHtml === null
         ? message
-        : { ...message, ...(await mailPorts.reader.display({ text: body === '' ? null : body, html: bodyHtml })) },
+        : { ...message, ...(await importedMails.display({ text: body === '' ? null : body, html: bodyHtml })) },
     );
   }
   return { ...talk, messages };

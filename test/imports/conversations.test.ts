@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import { workspaceFaults } from '../../store/operations/integrity.ts';
-import { createMailReader } from '../../workers/mail/mail-reader.ts';
+import { createImportedMails, MailUnreadable } from '../../workers/mail/imported-mails.ts';
 import { makeKey } from '../support/keys.ts';
 import { type Person, startService } from '../support/service.ts';
 
@@ -376,7 +376,7 @@ t.test('imported conversations', async (t) => {
 });
 
 t.test('batches take turns: one of a workspace, and one waits', async (t) => {
-  const reader = createMailReader({ dnsServers: undefined });
+  const reader = createImportedMails({ dnsServers: undefined });
   t.teardown(() => reader.stop());
   let shown = 0;
   let begin = (): void => {};
@@ -385,7 +385,7 @@ t.test('batches take turns: one of a workspace, and one waits', async (t) => {
   const released = new Promise<void>((resolve) => (release = resolve));
   const service = await startService(t, {
     env: { RATE_LIMITS: 'off' },
-    mailReader: {
+    importedMails: {
       ...reader,
       async display(mail) {
         shown += 1;
@@ -397,6 +397,8 @@ t.test('batches take turns: one of a workspace, and one waits', async (t) => {
   });
   const owner = await service.workspace();
   const other = await service.workspace();
+  const agent = await service.agent(owner);
+  const narrow = await makeKey(service, owner, { scopes: ['conversations:write'] });
   const html = (id: string) =>
     ticket(id, {
       messages: [message('1', 'customer', '2021-03-01T10:00:00Z', { body: '', bodyHtml: '<p>Hello</p>' })],
@@ -416,13 +418,48 @@ t.test('batches take turns: one of a workspace, and one waits', async (t) => {
     return answer.status;
   });
   await Promise.race([bothRefused, Promise.all(later)]);
-  t.match(refusals[0]?.body, { error: 'rate_limited', message: /^Another batch of this workspace/ });
+  t.match(refusals[0]?.body, {
+    error: 'rate_limited',
+    message: /^A batch of this workspace waits already, or many of others do/,
+  });
   t.equal(refusals[0]?.headers.get('retry-after'), '1');
   t.match(await service.post('/conversations/import', {}, owner.token), { status: 429 }, 'its body is not even parsed');
+  t.match(await load(ticket('e'), agent.token), { status: 403, body: { error: 'admin_required' } }, 'role is first');
+  t.match(await load(ticket('e'), narrow), { status: 403, body: { error: 'insufficient_scope' } }, 'scope is first');
   t.match(await load(ticket('e'), other.token), { status: 200 }, 'another workspace imports meanwhile');
   t.equal(shown, 1, 'one of the workspace is at work');
   release();
   t.match(await first, { status: 200, body: { conversations: [{ outcome: 'created' }] } });
   t.same((await Promise.all(later)).sort(), [200, 429, 429], 'one waited');
   t.match(await load(html('f'), owner.token), { status: 200 });
+});
+
+t.test('a text that takes too long is left out with a reason, and read once', async (t) => {
+  const reader = createImportedMails({ dnsServers: undefined });
+  t.teardown(() => reader.stop());
+  let tries = 0;
+  const service = await startService(t, {
+    importedMails: {
+      ...reader,
+      async display(mail) {
+        if (mail.html !== '<p>Slow</p>') return reader.display(mail);
+        tries += 1;
+        throw new MailUnreadable('it takes too long');
+      },
+    },
+  });
+  const owner = await service.workspace();
+  const html = (id: string, bodyHtml: string) =>
+    ticket(id, { messages: [message('1', 'customer', '2021-03-01T10:00:00Z', { body: '', bodyHtml })] });
+  const { status, body } = await service.post(
+    '/conversations/import',
+    { source: 'old', conversations: [html('slow', '<p>Slow</p>'), html('sound', '<p>Sound</p>')] },
+    owner.token,
+  );
+  t.equal(status, 200);
+  t.match(body.conversations, [
+    { outcome: 'invalid', conversationId: null, messages: 0, problem: /takes too long/ },
+    { outcome: 'created', messages: 1, problem: null },
+  ]);
+  t.equal(tries, 1);
 });

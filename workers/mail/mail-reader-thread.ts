@@ -6,7 +6,7 @@ import { workerData } from 'node:worker_threads';
 import type { MailSource } from '../../store/mail/mails.ts';
 import { createResolver, type NameResolver } from '../providers/resolver.ts';
 import type { RejectedMail } from '../providers/smtp-listener.ts';
-import { answerCalls } from '../thread.ts';
+import { answerCalls, giveWay } from '../thread.ts';
 import { type Authentication, authenticateMail, type Envelope } from './authentication.ts';
 import { type Display, displayOf, type Written } from './display.ts';
 import { requireBoundedHead, requireBoundedText } from './head.ts';
@@ -16,6 +16,8 @@ import { sourceOf } from './source.ts';
 
 export interface ReaderData {
   readonly dnsServers: readonly string[] | undefined;
+  /** Live mail goes first. */
+  readonly isBackground?: true;
 }
 
 export interface ReadMail extends MailParts, Display {
@@ -29,6 +31,8 @@ const maxOriginalChars = 1024 * 1024;
 /** Of an old mail: keys and records have changed since. */
 const notJudged: Authentication = { spf: 'none', dkim: 'none', dmarc: 'none' };
 
+// Only createMailReader() and createImportedMails() set it.
+const data = workerData as ReaderData;
 let resolver: NameResolver | undefined;
 
 export const methods = {
@@ -38,8 +42,7 @@ export const methods = {
     renderMarkdown(written.markdown, written.pictureBase),
 
   async file(mail: { path: string; envelope: Envelope | null }): Promise<ReadMail | RejectedMail> {
-    // Only createMailReader() sets it.
-    resolver ??= createResolver((workerData as ReaderData).dnsServers);
+    resolver ??= createResolver(data.dnsServers);
     return readFile(mail, resolver).catch((error: unknown) => {
       // The same mail would fail the same way again.
       if (error instanceof MailTooComplex) return { rejected: error.message };
@@ -69,4 +72,5 @@ function theMailItself(path: string, size: number): AttachmentFile {
   return { path, name: 'message.eml', contentType: 'message/rfc822', size, contentId: null };
 }
 
+if (data.isBackground === true) giveWay();
 answerCalls(methods);
