@@ -141,6 +141,63 @@ t.test('[bounds] a mail within the limit is saved whole', async (t) => {
   t.equal(readFileSync(path, 'utf8'), text);
 });
 
+/** Answers in one piece, and other sessions of the thread still work. */
+for (const [command, what, answer] of [
+  ['SEARCH', 'many numbers with a word among them', () => `* SEARCH ${'1 '.repeat(400_000)}x\r\n`],
+  ['FETCH', 'a row of many words', () => `* 1 FETCH (UID 1 FLAGS (${'a '.repeat(400_000)}b))\r\n`],
+  ['LIST', 'a folder of many properties', () => `* LIST (${'a '.repeat(400_000)}b) "/" INBOX\r\n`],
+  ['SEARCH', 'a line of several mebibytes', () => `* SEARCH ${'1234567 '.repeat(400_000)}1\r\n`],
+] as const)
+  t.test(`[bounds] ${what}: the connection ends, and only that one`, async (t) => {
+    const other = await open(await imapServer(t, {}));
+    t.teardown(() => other.close());
+    await other.open('INBOX');
+    const send = (socket: Socket, tag: string) => void socket.write(`${answer()}${tag} OK done\r\n`);
+    const server = await imapServer(t, { [command]: send });
+    const read = async (): Promise<void> => {
+      const session = await open(server);
+      t.teardown(() => session.close());
+      await session.folders();
+      await session.open('INBOX');
+      await session.mailsAfter(0, 2);
+    };
+    await t.rejects(read());
+    t.ok(other.isOpen);
+    t.match(await other.mailsAfter(0, 2), [{ uid: 1 }, { uid: 2 }]);
+  });
+
+t.test('[bounds] a piece of a mail that is larger than it was asked for is not collected', async (t) => {
+  const text = 'x'.repeat(1024 * 1024);
+  const server = await imapServer(t, {
+    FETCH: (socket, tag) =>
+      void socket.write(
+        `* 1 FETCH (UID 1 RFC822.SIZE ${text.length} BODY[]<0> {${text.length}}\r\n${text})\r\n${tag} OK done\r\n`,
+      ),
+  });
+  const session = await open(server);
+  t.teardown(() => session.close());
+  await session.open('INBOX');
+  await t.rejects(session.save(1, join(tempFolder(t), 'mail.eml'), 4 * text.length));
+});
+
+t.test('[bounds] a mail of 36 MiB is saved whole, in pieces', async (t) => {
+  const mail = Buffer.alloc(36 * 1024 * 1024, 'Where is my order?\r\n');
+  const server = await imapServer(t, {
+    FETCH: (socket, tag, line) => {
+      const [, at = 0, bytes = 0] = (/<(\d+)\.(\d+)>/.exec(line) ?? []).map(Number);
+      const part = mail.subarray(at, at + bytes);
+      const head = `* 1 FETCH (UID 1 RFC822.SIZE ${mail.length} BODY[]<${at}> {${part.length}}\r\n`;
+      socket.write(Buffer.concat([Buffer.from(head), part, Buffer.from(`)\r\n${tag} OK done\r\n`)]));
+    },
+  });
+  const session = await open(server);
+  t.teardown(() => session.close());
+  await session.open('INBOX');
+  const path = join(tempFolder(t), 'mail.eml');
+  t.equal(await session.save(1, path, mail.length), 'saved');
+  t.ok(readFileSync(path).equals(mail));
+});
+
 t.test('[bounds] a sign-in ends in time, whatever the server sends meanwhile', async (t) => {
   const server = await imapServer(t, { LOGIN: (socket) => endlessly(socket, () => '* OK wait\r\n') });
   const { open: hasty } = reader(t, { signInMs: 200 });

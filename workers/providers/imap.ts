@@ -54,16 +54,21 @@ const patience: ImapPatience = { connectMs: 10_000, silentMs: 60_000 };
 const maxIdleMs = 9 * 60_000;
 /** Until the user is signed in, whatever the server sends meanwhile. */
 const signInMs = 30_000;
-/** Far above any answer about a mailbox of mails up to the size that is accepted. */
-const maxResponseBytes = 64 * 1024 * 1024;
+/**
+ * A mail comes in pieces of this size, and answers as lines: the numbers of about a hundred thousand mails, a row of a
+ * list. One answer has no more of both.
+ */
+const chunkBytes = 64 * 1024;
+const maxLiteralBytes = 4 * chunkBytes;
+const maxLineBytes = 1024 * 1024;
+/** Each takes a hundred bytes or more of the thread's heap. Rows have some dozens; numbers that were searched for are none. */
+const maxResponseTokens = 20_000;
 const maxFolders = 500;
 /**
  * What a connection may receive beyond its rate: the library limits each line and not their number. Thousands of folders
  * fit in, and whatever another client does to a watched folder.
  */
 const spareBytes = 512 * 1024;
-/** The numbers of about a million mails. */
-const searchBytes = 8 * 1024 * 1024;
 const bytesPerSecond = 10 * 1024;
 const meterMs = 250;
 const rowBytes = 200;
@@ -99,9 +104,10 @@ export async function openImap(
     connectionTimeout: given.connectMs,
     greetingTimeout: given.connectMs,
     socketTimeout: given.silentMs,
-    maxLiteralSize: maxResponseBytes / 2,
-    maxLineLength: maxResponseBytes / 2,
-    maxResponseSize: maxResponseBytes,
+    maxLiteralSize: maxLiteralBytes,
+    maxLineLength: maxLineBytes,
+    maxResponseSize: maxLiteralBytes + maxLineBytes,
+    maxResponseTokens,
   });
   const session = new Session(client, onClosed);
   const late = setTimeout(() => client.close(), given.signInMs ?? signInMs);
@@ -177,7 +183,7 @@ class Session implements ImapSession {
   }
 
   async #search(query: { uid: string } | { since: Date }): Promise<number[]> {
-    const found = await this.#allowing(searchBytes, () => this.#client.search(query, { uid: true }));
+    const found = await this.#allowing(maxLineBytes, () => this.#client.search(query, { uid: true }));
     return Array.isArray(found) ? found.sort((a, b) => a - b) : [];
   }
 
@@ -205,7 +211,8 @@ class Session implements ImapSession {
 
   async #save(uid: number, path: string, maxBytes: number): Promise<'saved' | 'gone' | 'too large'> {
     // The size that a server names may be wrong.
-    const mail = await this.#client.download(String(uid), undefined, { uid: true, maxBytes: maxBytes + 1 });
+    const asked = { uid: true, maxBytes: maxBytes + 1, chunkSize: chunkBytes };
+    const mail = await this.#client.download(String(uid), undefined, asked);
     if (!('content' in mail) || mail.content === undefined) return 'gone';
     const file = createWriteStream(path);
     try {
