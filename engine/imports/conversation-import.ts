@@ -604,7 +604,9 @@ function recordMail(
   const isIn = from === 'customer';
   const fromAddress = author.email ?? (isIn ? customerAddress : '');
   if (isIn && fromAddress !== '') addParticipants(ctx.db, conversation.id, [fromAddress]);
-  if (findMail(ctx.db, mailId) === undefined)
+  // Without a sender, only an erased customer's mail is kept.
+  const hasSender = !isIn || fromAddress !== '';
+  if (hasSender && findMail(ctx.db, mailId) === undefined)
     insertMail(ctx.db, {
       mailId,
       direction: isIn ? 'in' : 'out',

@@ -151,6 +151,8 @@ export function mailIdOf(mail: Pick<IncomingMail, 'messageId' | 'from' | 'subjec
 export function claimOn(view: View, mail: IncomingMail): KnownMail | undefined {
   const known = findMail(view.db, mailIdOf(mail));
   if (known?.messageId == null || !isImportedId(known.messageId)) return undefined;
+  // Of a customer who was erased: only its id is left, and it stays erased.
+  if (known.direction === 'in' && known.fromAddress === '') return undefined;
   const senders = [mail.from.address, customerOf(view, mail).address];
   return senders.includes(known.fromAddress) ? undefined : known;
 }

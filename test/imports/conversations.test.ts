@@ -1,6 +1,10 @@
 // Conversations of another system, imported a batch at a time: with their own times, once, and noticed by no one.
 
 import t from 'tap';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { findMail } from '../../store/mail/mails.ts';
+import { eraseContact } from '../../store/operations/erasure.ts';
 import { workspaceFaults } from '../../store/operations/integrity.ts';
 import { createImportedMails, MailUnreadable } from '../../workers/mail/imported-mails.ts';
 import { makeKey } from '../support/keys.ts';
@@ -210,6 +214,28 @@ t.test('imported conversations', async (t) => {
     t.same(await ticketsOf('Mail g1'), []);
     t.equal((await bodies(loaded.conversations[0].conversationId)).length, 1);
     for (const { db } of service.running.services.engine.openWorkspaces()) t.same(workspaceFaults(db), []);
+  });
+
+  t.test('a mail of an erased customer that was imported is not taken when it comes again', async (t) => {
+    const mailbox = await service.mailbox(owner);
+    const customer = { name: 'Erna', email: 'erna@customer.example' };
+    const messages = [message('1', 'customer', '2021-03-01T10:00:00Z', { messageIdHeader: '<er1@customer.example>' })];
+    const { body } = await load([ticket('er', { customer, messages })]);
+    const { contactId } = await recordOf(body.conversations[0].conversationId);
+    const erase = command('test.erase', (ctx, { id }: { id: string }) =>
+      eraseContact(ctx.db, { contactId: id, at: ctx.at }),
+    );
+    await service.running.services.engine.execute(erase, {
+      workspaceId: owner.workspaceId,
+      caller: systemCaller,
+      params: { id: contactId },
+    });
+    const before = (await service.tickets(owner.token)).length;
+    const mail = { from: 'Erna <erna@customer.example>', messageId: '<er1@customer.example>', text: 'The same mail' };
+    await service.deliver(mailbox, mail);
+    t.equal((await service.tickets(owner.token)).length, before);
+    const { db } = service.running.services.engine.workspace(owner.workspaceId)?.view(systemCaller) ?? {};
+    t.match(db && findMail(db, 'er1@customer.example'), { fromAddress: '' });
   });
 
   t.test('a dry run changes nothing', async (t) => {
