@@ -12,7 +12,6 @@ import {
 import {
   findMailThread,
   findReceivedMail,
-  isParticipant,
   type MailThread,
   mailIdOfMessage,
   mailIdsOfThread,
@@ -23,6 +22,7 @@ import { oneLine } from '../lines.ts';
 import { comparable, derivedMailId, isAddress } from '../mail-addresses.ts';
 import type { View } from '../runtime/context.ts';
 import { answerAddress, takesMailAt } from './inbound-addresses.ts';
+import { hasWritten, knownIn } from './known-addresses.ts';
 import type { Quoted } from './mail-content.ts';
 import { customerLocale } from './mail-words.ts';
 import type { Mail } from './outgoing.ts';
@@ -60,7 +60,7 @@ export interface Sending {
   readonly withSignature: boolean;
   /** Of its fixed words. */
   readonly locale: string;
-  /** Whether the address has a part in the conversation. If not, the mail is one that no one asked for. */
+  /** If not, the mail is one that no one asked for. */
   isKnown(address: string): boolean;
   /** Later mails to the customer go to these, too; undefined if they stay as they are. */
   readonly copiedTo: readonly string[] | undefined;
@@ -106,9 +106,8 @@ export function planMail(view: View, conversation: ConversationRecord, addressin
     withSignature: addressing.withSignature ?? true,
     locale: customerLocale(view, isSide ? null : conversation.visitorId),
     isKnown: isSide
-      ? () => about.senderType === 'visitor' && forwardOf === undefined
-      : (address) =>
-          !(isFirst && conversation.lastCustomerMessageAt === null) && isParticipant(view.db, conversation.id, address),
+      ? (address) => forwardOf === undefined && isOnSide(view, about, address)
+      : knownIn(view, conversation, { isFirst }),
     copiedTo:
       isSide || !isAddressedAnew ? undefined : [...to, ...cc].filter((address) => address !== thread.customerAddress),
   };
@@ -202,6 +201,13 @@ function peopleOnSide(view: View, about: MessageRecord, { to, cc, forwardOf }: A
     to: to ?? (about.senderType === 'agent' ? sentTo : author === undefined ? [] : [author]) ?? [],
     cc: cc ?? (to === undefined ? copiedTo.filter((address) => takesMailAt(view, address) === undefined) : []),
   };
+}
+
+/** Whoever wrote the side message, or was named by it. */
+function isOnSide(view: View, about: MessageRecord, address: string): boolean {
+  if (about.senderType !== 'visitor') return false;
+  const { to, cc } = peopleOnSide(view, about, {});
+  return [...to, ...cc].map(comparable).includes(address) || hasWritten(view, address);
 }
 
 /** Each address once, where it is named first. Refuses invalid_body. */

@@ -181,7 +181,8 @@ export const settings = {
     fallback: 2000,
     min: 1,
     max: 10_000_000,
-    meaning: 'Mails that a workspace sends in 24 hours, a tenth of them to addresses that never wrote to it.',
+    meaning:
+      'Mails that a workspace sends in 24 hours, a tenth of them to addresses that never wrote to it, and that no mail of a customer named.',
   },
   MAX_AI_TOKENS_PER_DAY: {
     area: limits,

@@ -89,6 +89,16 @@ export function isSplitFrom(db: Database, ticketId: string, fromId: string): boo
   );
 }
 
+/** The messages that were split off to begin the ticket: one, or none. */
+export function messagesBegunWith(db: Database, ticketId: string): string[] {
+  return db
+    .all<{ messageId: string }>(
+      `SELECT messageId FROM ticketMove JOIN messageMove ON moveId = ticketMove.id WHERE toId = ? AND kind = 'split'`,
+      [ticketId],
+    )
+    .map(({ messageId }) => messageId);
+}
+
 /** Of people: without the service's own lines. Counted up to `limit`. */
 export function countMovable(db: Database, conversationId: string, limit: number): number {
   return (

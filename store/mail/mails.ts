@@ -176,6 +176,33 @@ export function countTakenFrom(
   );
 }
 
+/** The messages that came from the address by mail, the newest at first, at most `limit`. */
+export function messageIdsFrom(db: Database, fromAddress: string, limit: number): string[] {
+  return db
+    .all<{ messageId: string }>(
+      `SELECT messageId FROM mail WHERE direction = 'in' AND fromAddress = ? AND droppedFor IS NULL AND messageId IS NOT NULL ORDER BY createdAt DESC LIMIT ?`,
+      [fromAddress, limit],
+    )
+    .map(({ messageId }) => messageId);
+}
+
+/** Whom the newest incoming mails of the conversation name as recipients or for answers, at most `limit` mails. */
+export function namedInThread(
+  db: Database,
+  conversationId: string,
+  limit: number,
+): { readonly messageId: string | null; readonly addresses: readonly string[] }[] {
+  return db
+    .all<{ messageId: string | null; replyTo: string | null; toAddresses: string }>(
+      `SELECT messageId, replyTo, toAddresses FROM mail WHERE conversationId = ? AND direction = 'in' ORDER BY rowid DESC LIMIT ?`,
+      [conversationId, limit],
+    )
+    .map(({ messageId, replyTo, toAddresses }) => ({
+      messageId,
+      addresses: [...(replyTo === null ? [] : [replyTo]), ...fromJson<string[]>(toAddresses)],
+    }));
+}
+
 /** Whether the thread has a mail from the one address with the other as reply address. */
 export function isAnsweredAt(
   db: Database,

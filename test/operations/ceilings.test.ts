@@ -77,6 +77,65 @@ t.test('mails to one address', async (t) => {
   });
 });
 
+t.test('[4.6] only who wrote is answered; whom an import or an agent names is written to unasked', async (t) => {
+  const service = await startService(t, { env: { MAX_MAILS_PER_DAY: '40' } });
+  const unasked = full('unasked_mails', 4);
+  const answer = (owner: { token: string }, id: string, more: object = {}) =>
+    service.post(`/conversations/${id}/messages`, { body: 'An answer', ...more }, owner.token);
+  const imported = async (owner: { token: string }, count: number, customer: (index: number) => string) => {
+    const conversations = Array.from({ length: count }, (_, index) => ({
+      externalId: `${customer(0)}${index}`,
+      channel: 'ticket',
+      subject: 'Old',
+      status: 'open',
+      customer: { email: customer(index) },
+      messages: [1, 2].map((at) => ({
+        externalId: `${at}`,
+        from: 'customer',
+        body: 'Hello',
+        createdAt: `2021-03-01T10:0${at}:00Z`,
+        messageIdHeader: `<${at}.${customer(index)}>`,
+      })),
+    }));
+    const { body } = await service.post('/conversations/import', { source: 'old', conversations }, owner.token);
+    return body.conversations.map(({ conversationId }: any) => conversationId as string);
+  };
+  const arrived = async (owner: Awaited<ReturnType<typeof service.workspace>>, from: string, also: string[] = []) => {
+    const mailbox = await service.mailbox(owner);
+    const mail = { subject: 'Hello', from, messageId: `<new.${from}>`, to: [mailbox.address, ...also] };
+    await service.deliver(mailbox, mail);
+    return (await service.tickets(owner.token)).find(({ subject }: any) => subject === 'Hello').id as string;
+  };
+
+  t.test('customers of imported tickets, and of tickets split off them', async (t) => {
+    const owner = await service.workspace();
+    const [split, ...ids] = await imported(owner, 6, (index) => `old${index}@example.net`);
+    const [first] = await service.messages(split ?? '', owner.token);
+    const { body } = await service.post(`/conversations/${split}/messages/${first.id}/split`, {}, owner.token);
+    t.equal((await answer(owner, body.conversation.id)).status, 201);
+    t.same(await statuses(3, (index) => answer(owner, ids[index] ?? '')), times(3, 201));
+    t.match(await answer(owner, ids[3] ?? ''), unasked);
+    const wrote = await arrived(owner, 'old5@example.net');
+    t.same(await statuses(9, () => answer(owner, ids[4] ?? '')), times(9, 201), 'unless they wrote since');
+    t.equal((await answer(owner, wrote)).status, 201);
+  });
+
+  t.test('people whom an agent adds', async (t) => {
+    const owner = await service.workspace();
+    const id = await arrived(owner, 'cleo@example.net', ['dora@example.net']);
+    t.same(
+      await statuses(9, () => answer(owner, id)),
+      times(9, 201),
+      'the customer, and whom its mail names, are asked',
+    );
+    const copiedTo = ['dora@example.net', 'a@example.net', 'b@example.net'];
+    await service.put(`/conversations/${id}/copied-to`, { copiedTo }, owner.token);
+    t.same(await statuses(2, () => answer(owner, id)), times(2, 201));
+    t.match(await answer(owner, id), unasked);
+    t.equal((await answer(owner, id, { copy: false })).status, 201);
+  });
+});
+
 t.test(
   'MAX_MAILS_PER_DAY: of a workspace, a tenth of them unsolicited; other workspaces are not affected, and a restart forgets nothing',
   async (t) => {
