@@ -56,7 +56,12 @@ export const followerRoutes = [
     description:
       "For tickets. These people receive the ticket's later answers beside the customer, and what they write joins it. " +
       "The customer's next mail replaces them with the people whom it names.",
-    access: { kind: 'agent', scope: 'conversations:write', also: ['visitors:read'] },
+    // They receive what is written, with what it quotes.
+    access: {
+      kind: 'agent',
+      scope: 'conversations:write',
+      also: ['visitors:read', 'messages:read', 'messages:send'],
+    },
     params: ById,
     body: Type.Object({
       copiedTo: Type.Array(Type.String({ maxLength: 254 }), { maxItems: 50 }),

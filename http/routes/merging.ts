@@ -1,4 +1,5 @@
-// Tickets become one, and a message becomes a ticket of its own.
+// Tickets become one, and a message becomes a ticket of its own. These calls decide who reads and receives messages, so
+// they need the scopes of messages, too.
 
 import Type from 'typebox';
 import { mergeTickets, unmergeTicket } from '../../engine/tickets/merging.ts';
@@ -25,7 +26,7 @@ export const mergingRoutes = [
       '`into` becomes open. Returns `into`. ' +
       'Returns 422 for chats and calls, for more than 1000 messages and notes, and if more than 50 people would receive copies or 20 agents would follow; ' +
       '409 `conflict`, with `detail.mergedInto`, if either ticket is merged already, and 409 `illegal_status_transition` for spam.',
-    access: { kind: 'agent', scope: 'conversations:write' },
+    access: { kind: 'agent', scope: 'conversations:write', also: ['messages:read', 'messages:send'] },
     params: ById,
     body: Type.Object({ into: Id, ...versioned, intoExpectedVersion: Type.Optional(ExpectedVersion) }),
     reply: { status: 200, schema: ConversationAnswer },
@@ -44,7 +45,7 @@ export const mergingRoutes = [
       'Within a day. Puts the messages and notes back that the merge moved, and reopens the ticket, which is returned. ' +
       'Messages that its customer wrote in the other ticket since come back, too; others stay there. ' +
       'Returns 409 `conflict` if the ticket is not merged, after a day, and while the other ticket is itself merged.',
-    access: { kind: 'agent', scope: 'conversations:write' },
+    access: { kind: 'agent', scope: 'conversations:write', also: ['messages:read'] },
     params: ById,
     body: Type.Object(versioned),
     reply: { status: 200, schema: ConversationAnswer },
@@ -66,7 +67,7 @@ export const mergingRoutes = [
       'Merge it into the first ticket to undo this. ' +
       "Returns 422 for a message that is not a customer's, that answers a forwarded one, or that is the only one of its ticket, " +
       'and for chats and calls.',
-    access: { kind: 'agent', scope: 'conversations:write' },
+    access: { kind: 'agent', scope: 'conversations:write', also: ['messages:read'] },
     params: Type.Object({ conversationId: Id, messageId: Id }),
     body: Type.Object({ subject: Type.Optional(Subject), ...versioned }),
     reply: { status: 201, schema: ConversationAnswer },

@@ -1,6 +1,7 @@
 // Who else is kept informed of a conversation: agents who follow it, people who receive copies of its mails.
 
 import t from 'tap';
+import { makeKey } from '../support/keys.ts';
 import { startService } from '../support/service.ts';
 
 const minuteMs = 60_000;
@@ -137,6 +138,13 @@ t.test('followers', async (t) => {
     t.match(await put([], { expectedVersion: 99 }), { status: 409, body: { error: 'stale_version' } });
     t.match(await put([], {}, chatter.token), { status: 403 });
     t.match(await put([], {}, stranger.token), { status: 404 });
+    const scopes = ['conversations:write', 'visitors:read', 'messages:read', 'messages:send'];
+    for (const missing of scopes) {
+      const key = await makeKey(service, owner, { scopes: scopes.filter((scope) => scope !== missing) });
+      const refused = { status: 403, body: { error: 'insufficient_scope', detail: { scope: missing } } };
+      t.match(await put(['dora@customer.example'], {}, key), refused);
+    }
+    t.match(await put([], {}, await makeKey(service, owner, { scopes })), { status: 200 });
     const chat = await service.chat(owner);
     t.match(await put([], {}, owner.token, chat.id), { status: 422, body: { error: 'semantic_error' } });
   });

@@ -5,6 +5,7 @@ import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';
 import { contactsNamed, eraseContact } from '../../store/operations/erasure.ts';
 import { workspaceFaults } from '../../store/operations/integrity.ts';
+import { makeKey } from '../support/keys.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { startService } from '../support/service.ts';
 
@@ -819,6 +820,31 @@ t.test('merging and splitting', async (t) => {
     }
     t.ok(done.merge > 5 && done.unmerge > 3 && done.split > 1, JSON.stringify(done));
     t.same(await everything(), before, `seed ${seed}`);
+    sound(t);
+  });
+
+  t.test('keys and apps need the scopes of what they move', async (t) => {
+    const [one, other] = [await mailed(), await mailed()];
+    await send(one.id, 'An answer');
+    const [message] = await service.messages(one.id, owner.token);
+    const all = ['conversations:write', 'messages:read', 'messages:send'];
+    const reading = all.slice(0, 2);
+    const calls: [readonly string[], (token: string) => Promise<{ status: number; body: any }>][] = [
+      [all, (token) => merge(one.id, other.id, {}, token)],
+      [reading, (token) => unmerge(one.id, token)],
+      [reading, (token) => split(one.id, message.id, {}, token)],
+    ];
+    for (const [scopes, call] of calls) {
+      for (const missing of scopes) {
+        const refused = { status: 403, body: { error: 'insufficient_scope', detail: { scope: missing } } };
+        t.match(
+          await call(await makeKey(service, owner, { scopes: scopes.filter((scope) => scope !== missing) })),
+          refused,
+        );
+      }
+      const { status } = await call(await makeKey(service, owner, { scopes }));
+      t.ok([200, 201].includes(status), `${status}`);
+    }
     sound(t);
   });
 });
