@@ -22,7 +22,7 @@ import { refuse, refuseField } from '../errors.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
 import { callingAgent } from '../workspace/access.ts';
-import { maxEmails, requireContact, requireOneself } from './contacts.ts';
+import { maxEmails, requireContact, requireMayIdentify, requireOneself } from './contacts.ts';
 import { giveVisitor, visitorKind } from './visitors.ts';
 
 /** Visitors and conversations that one command moves: some ten milliseconds. */
@@ -38,11 +38,12 @@ interface Answer {
 }
 
 /**
- * Answers with the target. Repeating it has no effect. Refuses not_found, invalid_body, conflict for a contact that is
+ * Answers with the target. Repeating it has no effect. Refuses forbidden, not_found, invalid_body, conflict for a contact that is
  * merged already, semantic_error beyond the limits.
  */
 export const mergeContacts = command('contact.merge', (ctx, params: { contactId: string; into: string }): Answer => {
   const agent = callingAgent(ctx);
+  requireMayIdentify(agent);
   const source = requireContact(ctx, params.contactId);
   const target = findContact(ctx.db, params.into);
   if (target === undefined) refuseField('invalid_body', 'into', 'must be a contact of this workspace');
@@ -81,10 +82,11 @@ export const mergeContacts = command('contact.merge', (ctx, params: { contactId:
 
 /**
  * Within a day. Visitors go back with all of their conversations; what the merge changed in the target and no one has
- * changed since is as before. Answers with the restored contact. Refuses not_found, conflict.
+ * changed since is as before. Answers with the restored contact. Refuses forbidden, not_found,
+ * conflict.
  */
 export const unmergeContact = command('contact.unmerge', (ctx, params: { contactId: string }): Answer => {
-  callingAgent(ctx);
+  requireMayIdentify(callingAgent(ctx));
   const source = requireContact(ctx, params.contactId);
   const merge = source.mergedInto === null ? undefined : findContactMerge(ctx.db, source.id);
   const target = merge && findContact(ctx.db, merge.toId);

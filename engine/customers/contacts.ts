@@ -17,13 +17,14 @@ import {
 } from '../../store/customers/contacts.ts';
 import { updateContact } from '../../store/customers/writes.ts';
 import { distinctNames } from '../../store/folding.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { comparable, isAddress } from '../mail-addresses.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 import { deadline } from '../runtime/kinds.ts';
-import { callingAgent, reachOf } from '../workspace/access.ts';
+import { callingAgent, isSenior, reachOf, worksIn } from '../workspace/access.ts';
 import { theRoster } from '../workspace/roster.ts';
 import { addContact, visitorKind } from './visitors.ts';
 
@@ -73,17 +74,18 @@ export interface ContactChanges {
 
 /**
  * Email and phone cannot change; further addresses can. Lists and objects are replaced. Refuses empty_patch, not_found,
- * invalid_body, conflict for a merged contact and for an address of another one.
+ * forbidden for addresses, invalid_body, conflict for a merged contact and for an address of another one.
  */
 export const changeContact = command(
   'contact.update',
   (ctx, params: { contactId: string; changes: ContactChanges }): { contact: ContactRecord } => {
-    callingAgent(ctx);
+    const agent = callingAgent(ctx);
     const before = requireContact(ctx, params.contactId);
     const { changes } = params;
     if (Object.values(changes).every((value) => value === undefined)) refuse('empty_patch');
     requireOneself(before);
     const emails = changes.emails === undefined ? before.emails : requireEmails(ctx, before, changes.emails);
+    if (emails.join() !== before.emails.join()) requireMayIdentify(agent);
     const {
       name = before.name,
       company = before.company,
@@ -113,6 +115,15 @@ export const changeContact = command(
     return { contact };
   },
 );
+
+/**
+ * Who says that two addresses are one person's gives each the tickets of the other, in all departments. Refuses
+ * forbidden for an agent who works in no tickets.
+ */
+export function requireMayIdentify(agent: AgentRecord): void {
+  if (!isSenior(agent) && !worksIn(agent, 'ticket'))
+    refuse('forbidden', { message: 'Only agents who work in tickets may say which addresses are the same person’s.' });
+}
 
 /** Refuses conflict for a contact whose visitors and conversations another one has. */
 export function requireOneself({ mergedInto }: ContactRecord): void {

@@ -142,6 +142,16 @@ function isOnTicketByOther(
   );
 }
 
+function isOnlyByOther(
+  ctx: Context,
+  { conversationId, address }: { conversationId: string; address: string },
+): boolean {
+  return (
+    !isParticipant(ctx.db, conversationId, address) &&
+    isOnTicketByOther(ctx, { conversationId, addresses: addressesOfPerson(ctx, address) })
+  );
+}
+
 function isTicket(ctx: Context, { conversationId }: { readonly conversationId: string }): boolean {
   return ctx.state(conversationKind, conversationId)?.channel === 'ticket';
 }
@@ -174,7 +184,8 @@ function takeIntoTicket(ctx: Context, threaded: Threaded): void {
   const found = conversationOf(ctx, { mail, match, customer, customerAddress: sender.address });
   const others = othersOn(ctx, mail, { conversation: found, sender: sender.address });
   const kept = keptCopies(ctx, found);
-  const copiedTo = copiesAfter({ others, rule: match.threading.rule, isDisproved, kept });
+  const isFromElsewhere = isOnlyByOther(ctx, { conversationId: found.id, address: mail.from.address });
+  const copiedTo = copiesAfter({ others, rule: match.threading.rule, isDisproved, isFromElsewhere, kept });
   keep(ctx, threaded, { conversation: setCopies(ctx, found, copiedTo), customer, replyTo });
   if (copiedTo !== undefined) addParticipants(ctx.db, found.id, mail.otherRecipients.slice(0, maxParticipants));
 }

@@ -29,13 +29,15 @@ export interface MailOfThread {
   readonly rule: Threading['rule'];
   /** The sender's domain disowns it (DMARC). */
   readonly isDisproved: boolean;
+  /** Written from another address of the customer's, which none of the ticket's mails names: agents may be mistaken. */
+  readonly isFromElsewhere?: boolean;
   /** Those who go on receiving copies, whomever the mail names. */
   readonly kept?: readonly string[];
 }
 
 /** Undefined: unchanged. */
 export function copiesAfter(mail: MailOfThread): readonly string[] | undefined {
-  if (mail.isDisproved || mail.rule === 'subject') return undefined;
+  if (mail.isDisproved || mail.isFromElsewhere === true || mail.rule === 'subject') return undefined;
   return [...new Set([...(mail.kept ?? []), ...mail.others])].slice(0, maxCopies);
 }
 

@@ -175,7 +175,7 @@ export const contactRoutes = [
     summary: 'Update a contact',
     description:
       'Email and phone cannot be changed. `emails`, `tags` and `customFields` replace the previous values. ' +
-      '`emails` begins with `email`; mail from each of them is of this contact. ' +
+      '`emails` begins with `email`; mail from each of them is of this contact, so only agents who work in tickets, supervisors and admins change them. ' +
       'Returns 409 `conflict`, with `detail.contactId`, for an address of another contact: merge the two. ' +
       'A merged contact cannot be changed (409 `conflict`).',
     access: { kind: 'agent', scope: 'visitors:write' },
@@ -189,7 +189,7 @@ export const contactRoutes = [
       customFields: Type.Optional(CustomFields),
     }),
     reply: { status: 200, schema: Type.Object({ contact: Contact }) },
-    refusals: ['empty_patch', 'conflict'],
+    refusals: ['empty_patch', 'forbidden', 'conflict'],
     run({ workspaceId, caller, params, body }, { engine }) {
       const { name, emails, company, note, tags, customFields } = body;
       return engine.execute(changeContact, {
@@ -209,13 +209,14 @@ export const contactRoutes = [
     description:
       'Moves its visitors and conversations to the contact `into`, which also gets its addresses, its tags, and what it lacks itself: ' +
       'where both have a value, it keeps its own. The merged contact is in no list any more and has `mergedInto`. Returns `into`. ' +
+      'For agents who work in tickets, supervisors and admins. ' +
       'Returns 409 `conflict`, with `detail.mergedInto`, if either is merged already, ' +
       'and 422 for more than 500 visitors and conversations and if they have more than 10 addresses together.',
     access: { kind: 'agent', scope: 'visitors:write' },
     params: ById,
     body: Type.Object({ into: Id }),
     reply: { status: 200, schema: Type.Object({ contact: Contact }) },
-    refusals: ['conflict', 'semantic_error'],
+    refusals: ['forbidden', 'conflict', 'semantic_error'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(mergeContacts, { workspaceId, caller, params: { ...params, ...body } }),
   }),
@@ -228,13 +229,13 @@ export const contactRoutes = [
     summary: 'Undo a merge of contacts',
     description:
       'Within a day. Puts back the visitors, their conversations, the addresses and the other values that the merge moved and that did not change since. ' +
-      'Returns the contact. ' +
+      'Returns the contact. For agents who work in tickets, supervisors and admins. ' +
       'Returns 409 `conflict` if it is not merged, after a day, and while the other contact is itself merged.',
     access: { kind: 'agent', scope: 'visitors:write' },
     params: ById,
     body: undefined,
     reply: { status: 200, schema: Type.Object({ contact: Contact }) },
-    refusals: ['conflict'],
+    refusals: ['forbidden', 'conflict'],
     run: ({ workspaceId, caller, params }, { engine }) =>
       engine.execute(unmergeContact, { workspaceId, caller, params }),
   }),

@@ -230,4 +230,35 @@ t.test('merging contacts', async (t) => {
       body: { error: 'insufficient_scope' },
     });
   });
+
+  t.test('only those who work in tickets, and seniors, say which addresses are the same person’s', async (t) => {
+    const [one, other] = [await mailed(), await mailed()];
+    const chatter = await service.agent(owner, { channels: ['chats'] });
+    const senior = await service.agent(owner, { channels: ['chats'], role: 'supervisor' });
+    const emails = [one.address, 'also@customer.example'];
+    const forbidden = { status: 403, body: { error: 'forbidden' } };
+    t.match(await change(one.contactId, { emails }, chatter.token), forbidden);
+    t.match(await change(one.contactId, { emails: [one.address], company: 'Cups' }, chatter.token), { status: 200 });
+    t.match(await change(one.contactId, { emails }, senior.token), { status: 200 });
+    t.match(await merge(one.contactId, other.contactId, chatter.token), forbidden);
+    t.match(await merge(one.contactId, other.contactId, senior.token), { status: 200 });
+    t.match(await unmerge(one.contactId, chatter.token), forbidden);
+    t.match(await unmerge(one.contactId, senior.token), { status: 200 });
+  });
+
+  t.test('an address that an agent added names no one for copies until a mail of the ticket names it', async (t) => {
+    const one = await mailed({ to: [mailbox.address, 'dora@customer.example'] });
+    const added = 'added@elsewhere.example';
+    await change(one.contactId, { emails: [one.address, added] });
+    const copies = async () =>
+      (await service.get(`/conversations/${one.ticketId}`, owner.token)).body.conversation.copiedTo;
+    const to = [mailbox.address, 'friend@elsewhere.example'];
+    const again = () => mailed({ to, headers: { 'In-Reply-To': one.messageId } }, added);
+    t.match(await again(), { ticketId: one.ticketId });
+    t.same(await copies(), ['dora@customer.example']);
+    const sent = { body: 'To both', cc: [added] };
+    t.equal((await service.post(`/conversations/${one.ticketId}/messages`, sent, ann.token)).status, 201);
+    await again();
+    t.same(await copies(), [added, 'friend@elsewhere.example']);
+  });
 });
