@@ -44,12 +44,12 @@ import {
   noteNamed,
 } from '../conversations/attachments.ts';
 import { conversationKind, later, newConversation } from '../conversations/conversation.ts';
-import { importedMessageId } from '../conversations/imported-ids.ts';
 import { previewOf } from '../conversations/messages.ts';
 import { scheduleClosing } from '../conversations/status.ts';
 import { newVisitor } from '../customers/visitors.ts';
 import { dayMs, minuteMs } from '../directory/ceilings.ts';
 import { refuseField } from '../errors.ts';
+import { importedMessageId } from '../imported-ids.ts';
 import { isBlank, oneLine } from '../lines.ts';
 import { startMailThread } from '../mail/ticket-mail.ts';
 import { comparable, isAddress, subjectKeyOf } from '../mail-addresses.ts';

@@ -5,7 +5,7 @@ import type { ConversationRecord } from '../../store/conversations/conversations
 import { mergesInto, messagesBegunWith } from '../../store/conversations/moves.ts';
 import { isImported } from '../../store/imports/imported.ts';
 import { findMailThread, isParticipant, messageIdsFrom, namedInThread } from '../../store/mail/mails.ts';
-import { isImportedId } from '../conversations/imported-ids.ts';
+import { isImportedId } from '../imported-ids.ts';
 import { comparable } from '../mail-addresses.ts';
 import type { View } from '../runtime/context.ts';
 

@@ -11,8 +11,8 @@ import {
 } from '../../store/mail/mails.ts';
 import { findOutbox } from '../../store/runtime/outbox.ts';
 import type { IncomingAttachment } from '../conversations/attachments.ts';
-import { isImportedId } from '../conversations/imported-ids.ts';
 import { hashOf } from '../directory/compact-ids.ts';
+import { isImportedId } from '../imported-ids.ts';
 import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
 import { mailKind, outboxIdIn } from '../mail/outgoing.ts';
 import { derivedMailId, isMailerDaemon, type Mailbox, mailIdIn } from '../mail-addresses.ts';

@@ -86,7 +86,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
   engine: [
     'constants errors locales text runtime/',
     'lines rights/ rollups',
-    'devices mail-addresses preconditions webhook-deliveries',
+    'devices imported-ids mail-addresses preconditions webhook-deliveries',
     'directory/ events',
     'workspace/',
     'conversations/ knowledge/ mail/',
