@@ -476,7 +476,7 @@ async function waitingImport(world: World): Promise<string> {
 async function mailedMessage(world: World, mail: { html?: string } = {}) {
   const subject = `Where is number ${(count += 1)}?`;
   await world.service.deliver(world.mailbox, { from: `kim${count}@example.org`, subject, ...mail });
-  const { conversations } = await world.asAdmin('GET', '/conversations/queue?channel=ticket&limit=200');
+  const { conversations } = await world.asAdmin('GET', '/conversations/queue?channel=ticket&sort=activity');
   const conversationId: string =
     conversations.find((one: { subject: string }) => one.subject === subject)?.id ??
     raise(`no ticket of the mail ${subject}`);
