@@ -14,11 +14,8 @@ const batchSize = 50;
 const archiveBytes = 7 * 1024 * 1024;
 const tags = '<div><b>';
 
-/** Batches of one kind that write into the same conversations, which hold 10,000 messages each. */
-const batchesPerConversation = 100;
-
 /** A batch of 50 conversations with this many messages each; `chars` is what each may have. */
-function batch(serial: number | string, messages: number, message: (id: string, chars: number) => object): Buffer {
+function batch(serial: number, messages: number, message: (id: string, chars: number) => object): Buffer {
   const chars = Math.floor(maxBatchBytes / (batchSize * messages)) - 200;
   return Buffer.from(
     JSON.stringify({
@@ -59,14 +56,6 @@ const batches: readonly ((serial: number) => Buffer)[] = [
         ],
       }),
     ),
-  // Always the same times, of messages that are all new: a run of taken milliseconds that grows.
-  (serial) =>
-    batch(`dense${Math.floor(serial / (4 * batchesPerConversation))}`, 75, (index) => ({
-      externalId: `${serial}-${index}`,
-      from: 'customer',
-      body: 'x',
-      createdAt: new Date(Date.parse(at) + Number(index)).toISOString(),
-    })),
   // Mails that each answer hundreds of others.
   (serial) =>
     batch(serial, 4, (externalId, chars) => ({
@@ -81,6 +70,32 @@ const batches: readonly ((serial: number) => Buffer)[] = [
       ).join(' '),
     })),
 ];
+
+/** So many write into the same two conversations, which hold 10,000 messages each. */
+const crowdedBatches = 45;
+/** Before the attack begins. */
+const crowdedBefore = 8;
+
+/** Always the same times, of messages that are all new: a run of taken milliseconds that grows. */
+function crowded(serial: number): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      source: 'crowded',
+      conversations: ['a', 'b'].map((name) => ({
+        externalId: `${name}${Math.floor(serial / crowdedBatches)}`,
+        channel: 'ticket',
+        status: 'solved',
+        customer: { email: `${name}@made-up.example` },
+        messages: Array.from({ length: 200 }, (_, ms) => ({
+          externalId: `${serial}-${ms}`,
+          from: 'customer',
+          body: 'x',
+          createdAt: new Date(Date.parse(at) + ms).toISOString(),
+        })),
+      })),
+    }),
+  );
+}
 
 const header = (serial: number, index: number): string =>
   `From x@made-up.example Mon Mar  1 10:00:00 2021\nFrom: x${index % 50}@made-up.example\nSubject: ${index}\nMessage-ID: <${serial}-${index}@made-up.example>\n`;
@@ -191,7 +206,7 @@ const readMs = 700;
 export const importAttacks: readonly Attack[] = [
   {
     name: 'import-batches',
-    what: 'batches of conversations of 1 MiB: many messages, long HTML, taken times, many references',
+    what: 'batches of conversations of 1 MiB: many messages, long HTML, many references',
     async prepare(attacker) {
       const { token } = await attacker.workspace();
       let turn = 0;
@@ -204,6 +219,20 @@ export const importAttacks: readonly Attack[] = [
           },
           { connections: 8 },
         );
+    },
+  },
+  {
+    name: 'import-times',
+    what: 'batches of conversations whose times were all taken by earlier ones',
+    async prepare(attacker) {
+      const { token } = await attacker.workspace();
+      let serial = 0;
+      const next = (): Buffer => {
+        serial += 1;
+        return attacker.request('POST', '/api/v1/conversations/import', { token, raw: crowded(serial) });
+      };
+      while (serial < crowdedBefore) attacker.count(await attacker.send(next()));
+      return () => attacker.flood(next, { connections: 1 });
     },
   },
   {
