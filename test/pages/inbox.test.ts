@@ -467,6 +467,19 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       await chat.say('New while you read');
       await page.getByRole('button', { name: '1 new message' }).waitFor();
       t.ok(Math.abs((await placeOf(before.key)) - before.top) < 2, 'nothing moved');
+
+      const still = await place();
+      await page.evaluate(
+        `window.heldScrolls = (event) => event.stopImmediatePropagation(); window.addEventListener('scroll', window.heldScrolls, true)`,
+      );
+      await inBox('box.scrollTop -= 30');
+      await chat.say('New before the page hears of it');
+      await page.getByRole('button', { name: '2 new messages' }).waitFor();
+      t.ok(
+        Math.abs((await placeOf(still.key)) - still.top - 30) < 2,
+        'a scroll that the page has yet to hear of stays',
+      );
+      await page.evaluate(`window.removeEventListener('scroll', window.heldScrolls, true)`);
       for (let step = 0; step < 60 && (await bubble(page, 'The first one').count()) === 0; step += 1) {
         const kept = await place();
         const moved = await inBox<number>('box.scrollTop - (box.scrollTop -= 800, box.scrollTop)');
@@ -480,7 +493,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
         );
       }
       await bubble(page, 'The first one').waitFor();
-      await page.getByRole('button', { name: '1 new message' }).click();
+      await page.getByRole('button', { name: '2 new messages' }).click();
       await bubble(page, 'New while you read').waitFor();
       t.ok((await metrics()).fromEnd < 3);
       t.ok((await metrics()).drawn < 60);

@@ -33,6 +33,8 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
   const anchor = useRef<
     { readonly key: string; readonly delta: number; readonly lastKey: string | undefined } | undefined
   >(undefined);
+  /** Where the box was when it was last looked at. Elsewhere, the reader has scrolled, and the event is yet to come. */
+  const seenTop = useRef(0);
   const [, setRound] = useState(0);
   const drawn = useRef({ first: 0, end: 0 });
   const followed = useRef(follow);
@@ -59,19 +61,23 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
   const rowsOf = (): NodeListOf<HTMLElement> | [] =>
     box.current?.querySelectorAll<HTMLElement>(':scope > div > [data-key]') ?? [];
 
-  /** Before painting, replaces estimates with real heights and keeps the visible rows in place. */
+  /** Before painting, replaces estimates with real heights and keeps the visible rows where the reader has them. */
   const settle = (): void => {
     const element = box.current;
     if (element === null) return;
     let changed = false;
     for (const row of rowsOf())
       changed = heights.measure(row.dataset['key'] ?? '', row.getBoundingClientRect().height) || changed;
+    const scrolled = element.scrollTop - seenTop.current;
+    if (anchor.current === undefined && scrolled < 0) return onScroll();
     if (anchor.current === undefined) element.scrollTop = element.scrollHeight;
     else {
+      if (Math.abs(scrolled) >= 1) anchor.current = { ...anchor.current, delta: anchor.current.delta + scrolled };
       const row = [...rowsOf()].find(({ dataset }) => dataset['key'] === anchor.current?.key);
       const wanted = (row?.offsetTop ?? 0) + anchor.current.delta;
       if (row !== undefined && Math.abs(element.scrollTop - wanted) >= 1) element.scrollTop = wanted;
     }
+    seenTop.current = element.scrollTop;
     const next = rangeNow();
     if (changed || next.first < drawn.current.first || next.end > drawn.current.end) setRound((round) => round + 1);
   };
@@ -93,6 +99,7 @@ export function ScrollBack({ label, keys, guess, render, follow, onBeginning, be
     const element = box.current;
     if (element === null) return;
     const { scrollTop, scrollHeight, clientHeight } = element;
+    seenTop.current = scrollTop;
     const wasAway = anchor.current !== undefined;
     if (scrollHeight - scrollTop - clientHeight < nearEndPx && drawn.current.end === keys.length)
       anchor.current = undefined;
