@@ -9,6 +9,8 @@ import { errorBody, retryAfterOf } from './replies.ts';
 
 export type Outcome =
   | { readonly status: number; readonly value: unknown }
+  /** A reply that is written and waits. */
+  | { readonly status: number; readonly json: string }
   /** A reply that the handler wrote itself. */
   | { readonly raw: RawReply }
   | { readonly refusal: Refusal };
@@ -17,9 +19,17 @@ export function httpReply(outcome: Outcome, facts: ReplyFacts, about: { log: Log
   if ('refusal' in outcome) return refusedReply(outcome.refusal, facts);
   const headers = replyHeaders(facts);
   if ('raw' in outcome) return rawReply(outcome.raw, headers, { ...about, requestId: facts.requestId });
-  if (outcome.value === undefined) return { status: outcome.status, headers, body: undefined };
+  const { status } = outcome;
+  const json = 'json' in outcome ? outcome.json : JSON.stringify(outcome.value);
+  if (json === undefined) return { status, headers, body: undefined };
   headers['Content-Type'] = 'application/json; charset=utf-8';
-  return { status: outcome.status, headers, body: JSON.stringify(outcome.value) };
+  return { status, headers, body: json };
+}
+
+/** Writes the reply to a request over HTTP now; httpReply then only adds the headers. */
+export function written(outcome: Outcome): Outcome {
+  if (!('value' in outcome) || outcome.value === undefined) return outcome;
+  return { status: outcome.status, json: JSON.stringify(outcome.value) };
 }
 
 /** A refusal in the error format of its area. */
@@ -36,7 +46,7 @@ export function refusedReply(refusal: Refusal, facts: ReplyFacts, shape = shapeA
 export function frameReply(outcome: Outcome): { readonly status: number; readonly body: unknown } {
   if ('refusal' in outcome) return { status: outcome.refusal.status, body: errorBody(outcome.refusal) };
   if ('raw' in outcome) return { status: outcome.raw.status, body: null };
-  return { status: outcome.status, body: outcome.value ?? null };
+  return { status: outcome.status, body: ('json' in outcome ? JSON.parse(outcome.json) : outcome.value) ?? null };
 }
 
 interface Logging {

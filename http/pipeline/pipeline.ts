@@ -32,7 +32,7 @@ import {
   requireUnpacked,
 } from './headers.ts';
 import { type Begun, HttpCall, rawOf } from './http-call.ts';
-import { frameReply, httpReply, type Outcome, refusedReply } from './outcomes.ts';
+import { frameReply, httpReply, type Outcome, refusedReply, written } from './outcomes.ts';
 import { type Parts, partsOfFrame, requireSound } from './parts.ts';
 import { errorBody, rateRefusal, refusalOf } from './replies.ts';
 import type { BodyFailure } from './request-body.ts';
@@ -277,7 +277,9 @@ export class Pipeline {
     const send = route.send ?? route.receive;
     if (route.read !== undefined && view !== undefined) {
       const outcome = this.#success(compiled, call, route.read(view, call, services));
-      whenDurable(() => answer(outcome));
+      // Written in its network's turn: the replies that wait for one sync would else be written all at once.
+      const reply = call instanceof HttpCall ? written(outcome) : outcome;
+      whenDurable(() => answer(reply));
     } else if (route.ask !== undefined && view !== undefined) {
       // The other thread answers from durable state; the view may have shown newer state before.
       const viewed = new Promise<void>(whenDurable);

@@ -29,6 +29,30 @@ t.test('nothing leaves before it is durable', async (t) => {
   });
   const owner = await service.workspace();
 
+  t.test('reads that wait for one sync are written before it ends, each in its turn', async (t) => {
+    const chat = await service.chat(owner);
+    const agent = await service.agentSocket(owner.token);
+    disk.hold();
+    const sending = service.post(`/conversations/${chat.id}/messages`, { body: 'one' }, owner.token);
+    await disk.asked();
+    const readings = Array.from({ length: 5 }, () => service.get(`/conversations/${chat.id}/messages`, owner.token));
+    for (let round = 0; round < 20; round += 1) await agent.flushed();
+    const { stringify } = JSON;
+    t.teardown(() => void (JSON.stringify = stringify));
+    let written = 0;
+    JSON.stringify = ((...given: Parameters<typeof stringify>) => {
+      const text = stringify(...given);
+      if (text?.startsWith('{"messages":[')) written += 1;
+      return text;
+    }) as typeof stringify;
+    disk.letGo();
+    for (const { body } of await Promise.all(readings)) t.equal(body.messages.at(-1).body, 'one');
+    JSON.stringify = stringify;
+    t.equal(written, 0, 'what is left is to send them');
+    t.equal((await sending).status, 201);
+    await agent.close();
+  });
+
   t.test('[6] no event, reply or read of a change before the disk has it', async (t) => {
     const chat = await service.chat(owner);
     const [agent, customer] = [
