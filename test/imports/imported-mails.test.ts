@@ -6,6 +6,7 @@ import { mock } from 'node:test';
 import t from 'tap';
 import { createImportedMails, MailUnreadable } from '../../workers/mail/imported-mails.ts';
 import { tempFolder } from '../support/folder.ts';
+import { over } from '../support/imports.ts';
 import { sendRaw } from '../support/mail-servers.ts';
 import { type Person, type Service, startService } from '../support/service.ts';
 
@@ -33,17 +34,6 @@ async function begin(service: Service, owner: Person, bytes: Buffer): Promise<st
   });
   if (status !== 204) throw new Error(`the file was answered with ${status}`);
   return body.id;
-}
-
-/** Resolves when it is over, with its record. */
-async function over(service: Service, owner: Person, importId: string): Promise<any> {
-  for (;;) {
-    await service.settled();
-    const { body } = await service.get(`/imports/${importId}`, owner.token);
-    if (body.status !== 'queued' && body.status !== 'running') return body;
-    // The mail is read by a thread.
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 t.test('one that takes too long fails alone: those behind it are read', async (t) => {

@@ -9,6 +9,7 @@ import { allImportJobs } from '../../store/imports/jobs.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { mailsOf } from '../../workers/imports/mbox.ts';
 import { tempFolder } from '../support/folder.ts';
+import { over } from '../support/imports.ts';
 import { makeKey } from '../support/keys.ts';
 import { type Person, type Service, startService } from '../support/service.ts';
 
@@ -78,17 +79,6 @@ async function begun(service: Service, owner: Person, bytes: Buffer, more: objec
   );
   if (status !== 201) throw new Error(`an import was refused: ${JSON.stringify(body)}`);
   return body.id;
-}
-
-/** Resolves when it is over, with its record. */
-async function over(service: Service, owner: Person, importId: string): Promise<any> {
-  for (;;) {
-    await service.settled();
-    const { body } = await service.get(`/imports/${importId}`, owner.token);
-    if (body.status !== 'queued' && body.status !== 'running') return body;
-    // The mail is read by a thread.
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 async function moved(service: Service, owner: Person, text: string | Buffer, more: object = {}): Promise<any> {

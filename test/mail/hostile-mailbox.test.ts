@@ -125,8 +125,8 @@ for (const [size, what] of [
     t.match(await session.mailsAfter(0, 2), [{ uid: 1 }], 'the next mails can be read');
   });
 
-t.test('[bounds] a mail within the limit is saved whole', async (t) => {
-  const text = 'Subject: x\r\n\r\nWhere is my order?\r\n';
+/** A session at a server whose one mail comes whole, however much of it is asked for. */
+async function openWithMail(t: Teardown, text: string) {
   const server = await imapServer(t, {
     FETCH: (socket, tag) =>
       void socket.write(
@@ -136,6 +136,12 @@ t.test('[bounds] a mail within the limit is saved whole', async (t) => {
   const session = await open(server);
   t.teardown(() => session.close());
   await session.open('INBOX');
+  return session;
+}
+
+t.test('[bounds] a mail within the limit is saved whole', async (t) => {
+  const text = 'Subject: x\r\n\r\nWhere is my order?\r\n';
+  const session = await openWithMail(t, text);
   const path = join(tempFolder(t), 'mail.eml');
   t.equal(await session.save(1, path, 1000), 'saved');
   t.equal(readFileSync(path, 'utf8'), text);
@@ -168,15 +174,7 @@ for (const [command, what, answer] of [
 
 t.test('[bounds] a piece of a mail that is larger than it was asked for is not collected', async (t) => {
   const text = 'x'.repeat(1024 * 1024);
-  const server = await imapServer(t, {
-    FETCH: (socket, tag) =>
-      void socket.write(
-        `* 1 FETCH (UID 1 RFC822.SIZE ${text.length} BODY[]<0> {${text.length}}\r\n${text})\r\n${tag} OK done\r\n`,
-      ),
-  });
-  const session = await open(server);
-  t.teardown(() => session.close());
-  await session.open('INBOX');
+  const session = await openWithMail(t, text);
   await t.rejects(session.save(1, join(tempFolder(t), 'mail.eml'), 4 * text.length));
 });
 
