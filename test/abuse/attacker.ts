@@ -66,6 +66,7 @@ async function prepare({ name, target }: { name: string; target: Target }): Prom
 }
 
 async function attackFor(seconds: number, { attack, attacker, run }: Prepared): Promise<Deeds> {
+  attacker.caller.reconnect();
   attacker.begin(seconds, attack);
   await run();
   return { answers: attacker.answers, opened: attacker.opened };

@@ -106,8 +106,14 @@ export class Range {
     let peakMb = 0;
     const sampler = setInterval(() => (peakMb = Math.max(peakMb, this.#residentMb())), sampleMs);
     const names = attacks.map(({ name }) => name);
-    const over = this.#say({ do: 'attack', names, seconds }, attacks.length * (seconds * 1000 + overTimeoutMs));
     const ended = this.#service.ended.then(({ code, signal }) => `ended with ${code ?? signal}`);
+    const over = this.#say({ do: 'attack', names, seconds }, attacks.length * (seconds * 1000 + overTimeoutMs)).catch(
+      async (error: unknown) => {
+        // An attacker whose connections break fails; whether the service ended is what matters.
+        if (await this.#isListening()) throw error;
+        throw new Error(`the service ${await ended}`, { cause: error });
+      },
+    );
     const whileAttacked = Promise.race([over.then(() => {}), ended.then(() => {})]);
     const attacked = await this.#bystanders.measure(whileAttacked);
     clearInterval(sampler);
@@ -132,6 +138,13 @@ export class Range {
     const [told] = (await once(this.#attacker, 'message', { signal: AbortSignal.timeout(timeoutMs) })) as [Told];
     if (told.told === 'failed') throw new Error(told.problem);
     return told;
+  }
+
+  async #isListening(): Promise<boolean> {
+    return fetch(`${this.#service.url}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
   }
 
   #residentMb(): number {

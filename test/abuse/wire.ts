@@ -17,6 +17,8 @@ export interface CallOptions {
 }
 
 const callTimeoutMs = 60_000;
+/** A connection that was idle for so long is not used again: the service closes it after ten seconds. */
+const idleMs = 3000;
 /** The delay before a closed connection is opened again. */
 const reopenMs = 5;
 
@@ -29,7 +31,7 @@ export class Caller {
   /** `from` is an address of this machine, such as 127.66.0.1. */
   constructor(url: string, from: string, options: { connections?: number } = {}) {
     this.#url = url;
-    this.#options = { keepAlive: true, localAddress: from, maxSockets: options.connections ?? 4 };
+    this.#options = { keepAlive: true, localAddress: from, maxSockets: options.connections ?? 4, timeout: idleMs };
     this.#agent = new Agent(this.#options);
   }
 
