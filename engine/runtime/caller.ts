@@ -20,6 +20,12 @@ export type Caller =
 
 export const systemCaller: Caller = { kind: 'system' };
 
+/** Who takes turns with others: a person, or the key or app through which one calls. Undefined for the system. */
+export function clientOf(caller: Caller): string | undefined {
+  if (caller.kind === 'system') return undefined;
+  return caller.kind === 'agent' ? (caller.through?.id ?? caller.agentId) : caller.visitorId;
+}
+
 /** A caller in its workspace. */
 export interface Actor {
   readonly workspaceId: string;

@@ -1,16 +1,17 @@
 // The write queue of one file. At the end of a turn of the event loop, all queued jobs run in one transaction, each
 // rolled back separately if it throws. Then COMMIT and one sync off the main thread; only when the data is on disk are
-// the jobs settled, in order. While one sync is under way the next batch runs, and later jobs queue. Knows no table, no
-// rule and no timer.
+// the jobs settled, in the order they ran. While one sync is under way the next batch runs, and later jobs queue, in
+// turns of who submitted them. Knows no table, no rule and no timer.
 
 import { type Database, monotonicMs } from '../../store/database.ts';
+import { FairQueue, type Queued } from './fair-queue.ts';
 import { Slices } from './slices.ts';
 
 /**
  * One unit of work. `run` is synchronous; if it throws, its writes are rolled back. `settle` is called once, when the
  * outcome is durable.
  */
-export interface Job {
+export interface Job extends Queued {
   /** Called again if its first writes were rolled back. */
   run(): void;
   /** Reverts what `run` did in memory. */
@@ -68,7 +69,10 @@ export class Lane {
   readonly #db: Database;
   readonly #hooks: LaneHooks;
   readonly #slices: Slices;
-  #queue: Job[] = [];
+  readonly #queue = new FairQueue<Job>();
+  /** Submitted by jobs of the batch that runs; they come behind all others. */
+  readonly #submitted: Job[] = [];
+  #isRunning = false;
   /** In the order they ran. */
   readonly #syncing: Batch[] = [];
   #scheduled = false;
@@ -83,12 +87,12 @@ export class Lane {
   }
 
   get depth(): number {
-    return this.#queue.length;
+    return this.#queue.size + this.#submitted.length;
   }
 
   /** Whether jobs wait or are under way. */
   get isBusy(): boolean {
-    return this.#queue.length > 0 || this.#syncing.length > 0;
+    return this.depth > 0 || this.#syncing.length > 0;
   }
 
   /** Whether no job waits or is under way, and the lane is not held. */
@@ -98,8 +102,9 @@ export class Lane {
 
   /** Throws LaneFull. */
   submit(job: Job): void {
-    if (this.#queue.length >= maxQueued) throw new LaneFull(`${maxQueued} commands are already waiting`);
-    this.#queue.push(job);
+    if (this.depth >= maxQueued) throw new LaneFull(`${maxQueued} commands are already waiting`);
+    if (this.#isRunning) this.#submitted.push(job);
+    else this.#queue.push(job);
     this.#schedule();
   }
 
@@ -135,7 +140,7 @@ export class Lane {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#syncing.length >= maxSyncing || this.#holds > 0 || this.#queue.length === 0) return;
+    if (this.#scheduled || this.#syncing.length >= maxSyncing || this.#holds > 0 || this.depth === 0) return;
     this.#scheduled = true;
     this.#slices.add(() => {
       this.#scheduled = false;
@@ -187,14 +192,12 @@ export class Lane {
    * back.
    */
   #runAll(batch: Batch, untilMs: number): void {
-    // Removed before they run, so that jobs they submit themselves queue behind all others.
-    const jobs = this.#queue.splice(0, maxBatch);
     let isCareful = false;
+    this.#isRunning = true;
     try {
       this.#hooks.onBegin?.();
       this.#db.begin();
-      for (const job of jobs) {
-        batch.jobs.push(job);
+      for (let job = this.#next(batch); job !== undefined; job = this.#next(batch)) {
         if (isCareful) this.#runCarefully(batch, job);
         else if (!this.#run(batch, job)) {
           isCareful = true;
@@ -203,10 +206,19 @@ export class Lane {
         if (performance.now() >= untilMs) break;
       }
     } catch (error) {
-      batch.jobs.push(...jobs.slice(batch.jobs.length));
+      while (this.#next(batch) !== undefined);
       throw error;
+    } finally {
+      this.#isRunning = false;
+      for (const job of this.#submitted.splice(0)) this.#queue.push(job);
     }
-    if (batch.jobs.length < jobs.length) this.#queue.unshift(...jobs.slice(batch.jobs.length));
+  }
+
+  /** Moves the next job into the batch. Undefined if the batch is full or none waits. */
+  #next({ jobs }: Batch): Job | undefined {
+    const job = jobs.length < maxBatch ? this.#queue.shift() : undefined;
+    if (job !== undefined) jobs.push(job);
+    return job;
   }
 
   /** Returns false if the job threw after it had written. */

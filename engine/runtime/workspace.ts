@@ -6,7 +6,7 @@ import type { Database } from '../../store/database.ts';
 import { earliestDeadlineAt } from '../../store/runtime/deadlines.ts';
 import { newestSeq } from '../../store/runtime/events.ts';
 import { earliestOutboxAt } from '../../store/runtime/outbox.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, clientOf } from './caller.ts';
 import { type Clock, isoTime } from './clock.ts';
 import type { CommandDefinition } from './command.ts';
 import { type Ceilings, Context, type ContextHost, type PublishedEvent, type Settings, type View } from './context.ts';
@@ -97,6 +97,7 @@ export class Workspace implements ContextHost {
     let context: Context | undefined;
     let result: Result | undefined;
     this.lane.submit({
+      from: clientOf(request.caller),
       run: () => {
         context = new Context(this, request.caller, this.#clock.now());
         result = definition.handle(context, request.params);

@@ -57,7 +57,7 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
     return rows.map(({ text }) => text);
   };
   const taken = (): string[] => seen.splice(0);
-  return { lane, db, disk, submit, taken, committed, syncErrors, sizes };
+  return { lane, db, disk, job, submit, taken, committed, syncErrors, sizes };
 }
 
 t.test(
@@ -121,6 +121,40 @@ t.test(
     t.same(reads, ['after a', 'after b']);
   },
 );
+
+t.test('[architecture 4] who has many commands waiting takes turns with the others', async (t) => {
+  const { lane, disk, job, taken } = startLane(t);
+  const submit = (text: string, from?: string): void => lane.submit({ ...job(text), from });
+  for (const text of ['a1', 'a2', 'a3']) submit(text, 'a');
+  submit('timer');
+  submit('b1', 'b');
+  submit('b2', 'b');
+  submit('another timer');
+  await disk.asked();
+  t.same(
+    taken(),
+    ['a1', 'timer', 'b1', 'another timer', 'a2', 'b2', 'a3'].map((text) => `run ${text}`),
+  );
+});
+
+t.test('[architecture 4] what a command submits comes behind all that waits', async (t) => {
+  const { lane, disk, job, taken } = startLane(t);
+  const first = job('first');
+  lane.submit({
+    ...first,
+    run() {
+      first.run();
+      lane.submit({ ...job('its own'), from: 'new' });
+    },
+  });
+  lane.submit({ ...job('waits'), from: 'a' });
+  lane.submit({ ...job('waits too'), from: 'a' });
+  await disk.asked();
+  t.same(taken(), ['run first', 'run waits', 'run waits too']);
+  t.equal(lane.depth, 1);
+  await disk.asked(2);
+  t.same(taken(), ['run its own']);
+});
 
 t.test('[architecture 4] a failed batch is reported after the one before it, which it does not affect', async (t) => {
   const { lane, db, disk, submit, taken, committed } = startLane(t);
