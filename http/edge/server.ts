@@ -254,7 +254,7 @@ export class Server {
       upgrade: (res, req, context) => this.#upgrade(namespace, { res, req, context }),
       open: (ws) => {
         const data = ws.getUserData();
-        data.session = sockets.open(connectionOf(ws), data.hello);
+        data.session = sockets.open(connectionOf(ws, this.#parts.turns), data.hello);
       },
       message: (ws, message, isBinary) => this.#receive(ws.getUserData(), message, isBinary),
       drain: (ws) => {
@@ -336,11 +336,13 @@ function helloOf(namespace: Hello['namespace'], head: Head, offered: readonly st
   };
 }
 
-function connectionOf(ws: WebSocket<SocketData>): Connection {
+function connectionOf(ws: WebSocket<SocketData>, turns: FairTurns): Connection {
+  const { network } = ws.getUserData().hello;
   return {
     send: (message) => void ws.send(message, false),
     together: (write) => void ws.cork(write),
     bufferedBytes: () => ws.getBufferedAmount(),
+    inTurn: (work) => turns.wait(network, work),
     end: (code, reason) => ws.end(code, reason),
   };
 }

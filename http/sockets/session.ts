@@ -23,6 +23,8 @@ export interface Connection {
   together(write: () => void): void;
   /** Bytes sent and not yet accepted by the other side. */
   bufferedBytes(): number;
+  /** Runs `work` in a later turn of the loop, in which the client's network takes turns with others. */
+  inTurn(work: () => void): void;
   end(code: number, reason: string): void;
 }
 
@@ -41,7 +43,7 @@ export interface Hello {
 export type State =
   | { readonly name: 'unknown'; readonly timer: { cancel(): void } }
   | { readonly name: 'verifying' }
-  | { readonly name: 'catchingUp'; readonly known: Known; cursor: number }
+  | { readonly name: 'catchingUp'; readonly known: Known; cursor: number; hasAskedForTurn: boolean }
   | { readonly name: 'live'; readonly known: Known }
   | { readonly name: 'closed' };
 

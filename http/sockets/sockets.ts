@@ -148,7 +148,7 @@ export class Sockets {
   }
 
   drained(session: Session): void {
-    this.#catchUp(session);
+    this.#catchUpInTurn(session);
   }
 
   closed(session: Session): void {
@@ -237,7 +237,9 @@ export class Sockets {
     session.state = { name: 'verifying' };
     const { namespace, origin } = session.hello;
     identify({ namespace, token, origin }, this.#services)
-      .then((known) => this.#welcomeWhenDurable(session, known, since))
+      .then((known) =>
+        session.connection.inTurn(() => this.#guard(session, () => this.#welcomeWhenDurable(session, known, since))),
+      )
       .catch((error: unknown) => this.#reject(session, error));
   }
 
@@ -285,7 +287,7 @@ export class Sockets {
     }
     const start = startOf(workspace, since);
     this.#unknown.delete(session);
-    session.state = { name: 'catchingUp', known, cursor: start.cursor };
+    session.state = { name: 'catchingUp', known, cursor: start.cursor, hasAskedForTurn: false };
     this.#rooms.add(known.place, session);
     if (this.#rooms.of(known.place).size === 1) this.#presenceOf(known.place).changed(known.place);
     session.connection.send(
@@ -307,6 +309,16 @@ export class Sockets {
       this.#guard(session, () => this.#sendPage(session, state));
   }
 
+  #catchUpInTurn(session: Session): void {
+    const { state, connection } = session;
+    if (state.name !== 'catchingUp' || state.hasAskedForTurn) return;
+    state.hasAskedForTurn = true;
+    connection.inTurn(() => {
+      state.hasAskedForTurn = false;
+      this.#catchUp(session);
+    });
+  }
+
   #sendPage(session: Session, state: Extract<State, { name: 'catchingUp' }>): void {
     const workspace = this.#services.engine.workspace(state.known.place.workspaceId);
     if (workspace === undefined) return;
@@ -323,7 +335,7 @@ export class Sockets {
       if (bytes > catchUpBytes) break;
     }
     if (state.cursor === before) session.state = { name: 'live', known: state.known };
-    else setImmediate(() => this.#catchUp(session));
+    else this.#catchUpInTurn(session);
     if (visible.length > 0)
       this.#send(
         session,

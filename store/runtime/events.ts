@@ -24,9 +24,12 @@ export function insertEvent(db: Database, row: EventRow): void {
   ]);
 }
 
-/** Events after `afterSeq`, up to and including `upToSeq`, in order. */
-export function eventsBetween(db: Database, range: { afterSeq: number; upToSeq: number; limit: number }): EventRow[] {
-  return db.all<EventRow>('SELECT * FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?', [
+/** Events after `afterSeq`, up to and including `upToSeq`, in order. Read one by one, since they may be long. */
+export function* eventsBetween(
+  db: Database,
+  range: { afterSeq: number; upToSeq: number; limit: number },
+): Generator<EventRow> {
+  yield* db.iterate<EventRow>('SELECT * FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?', [
     range.afterSeq,
     range.upToSeq,
     range.limit,
@@ -34,11 +37,11 @@ export function eventsBetween(db: Database, range: { afterSeq: number; upToSeq: 
 }
 
 /** The same, only for a visitor's own conversations, by their index, without reading the rest. */
-export function eventsOfVisitorBetween(
+export function* eventsOfVisitorBetween(
   db: Database,
   range: { visitorId: string; afterSeq: number; upToSeq: number; limit: number },
-): EventRow[] {
-  return db.all<EventRow>(
+): Generator<EventRow> {
+  yield* db.iterate<EventRow>(
     `SELECT event.* FROM event INDEXED BY eventByConversation
      WHERE conversationId IN (SELECT id FROM conversation WHERE visitorId = ?) AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
     [range.visitorId, range.afterSeq, range.upToSeq, range.limit],

@@ -11,6 +11,7 @@ t.test('[decisions 6] a welcome reports a state, so it waits until that is durab
   t.teardown(() => disk.letGo());
   const owner = await service.workspace();
   const socket = await service.agentSocket(owner.token);
+  await service.settled();
   disk.hold();
   const change = service.post('/me/status', { status: 'offline' }, owner.token);
   await disk.asked();

@@ -63,6 +63,10 @@ class Line implements Connection {
     return this.unread.reduce((sum, text) => sum + text.length * byteWeight, 0);
   }
 
+  inTurn(work: () => void): void {
+    setImmediate(work);
+  }
+
   end(code: number): void {
     this.closedWith = { code, unreadBytes: this.bufferedBytes() };
   }

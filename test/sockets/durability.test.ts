@@ -32,6 +32,7 @@ t.test('nothing leaves before it is durable', async (t) => {
   t.test('reads that wait for one sync are written before it ends, each in its turn', async (t) => {
     const chat = await service.chat(owner);
     const agent = await service.agentSocket(owner.token);
+    await service.settled();
     disk.hold();
     const sending = service.post(`/conversations/${chat.id}/messages`, { body: 'one' }, owner.token);
     await disk.asked();
@@ -258,6 +259,8 @@ t.test('a stop', async (t) => {
       const owner = await service.workspace();
       const chat = await service.chat(owner);
       const socket = await service.agentSocket(owner.token);
+      // That the agent is there is written, too.
+      await service.settled();
       disk.hold();
       const underWay = socket.call('message.send', { conversationId: chat.id, body: 'under way' });
       await disk.asked();
