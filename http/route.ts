@@ -7,6 +7,7 @@ import type { Grant, Scope } from '../engine/rights/scopes.ts';
 import type { Actor, Caller } from '../engine/runtime/caller.ts';
 import type { View } from '../engine/runtime/context.ts';
 import type { Feature } from '../engine/workspace/entitlements.ts';
+import type { Json } from '../store/json.ts';
 import type { RawReply, RawRequest } from './request.ts';
 import type { Services } from './services.ts';
 
@@ -154,7 +155,7 @@ interface Handlers<P, Q, B, R> {
   /** Synchronous, on the current state. The reply waits until that state is durable. */
   readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R;
   /** Like read, but another thread answers. The view is from before the call: do not read from it afterwards. */
-  readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R>;
+  readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R | Json<R>>;
   /** Runs commands, and may wait before and after them. */
   readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>;
   /** Writes its own reply. */

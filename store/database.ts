@@ -200,6 +200,24 @@ export class Database {
     return new Database(path, sqlite, fdatasync);
   }
 
+  /**
+   * Opens a read-only connection of such a file, which must exist, beside the one that writes it. Throws
+   * DatabaseUnusable.
+   */
+  static openDerivedReader(path: string, schema: Migration): Database {
+    let sqlite: Sqlite.Database | undefined;
+    try {
+      sqlite = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+      sqlite.pragma(`cache_size = -${cacheKib}`);
+      const version = Number(sqlite.pragma('user_version', { simple: true }));
+      if (version !== schema.version) throw new Error(`its schema is version ${version}, not ${schema.version}`);
+      return new Database(path, sqlite, askDisk);
+    } catch (cause) {
+      sqlite?.close();
+      throw new DatabaseUnusable(`${path} cannot be read: ${messageOf(cause)}`, { cause });
+    }
+  }
+
   /** Opens a connection that only copies the log back, for the thread that does so. The file must exist. */
   static openCheckpointer(path: string): Database {
     const sqlite = new Sqlite(path, { fileMustExist: true, timeout: busyTimeoutMs });
@@ -298,6 +316,11 @@ export class Database {
    */
   get writeCount(): number {
     return this.#writeCount;
+  }
+
+  /** Stays the same until another connection commits a change, as seen by the snapshot if there is one. */
+  get versionOfOthers(): number {
+    return this.get<{ data_version: number }>('PRAGMA data_version')?.data_version ?? 0;
   }
 
   /** Runs reads in one snapshot. */

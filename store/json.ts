@@ -1,4 +1,4 @@
-// JSON columns. Only this service writes them, so reading one needs no validation.
+// JSON columns and answers of threads. Only this service writes them, so reading one needs no validation.
 
 /** Parses a JSON column as the type its writer gave it. */
 export function fromJson<Shape>(text: string): Shape {
@@ -7,6 +7,16 @@ export function fromJson<Shape>(text: string): Shape {
 
 export function toJson(value: unknown): string {
   return JSON.stringify(value);
+}
+
+/** A value written as JSON by another thread, for those who pass it on as it is. */
+export class Json<Value> {
+  declare readonly of: Value;
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
 }
 
 export function fromJsonOrNull<Shape>(text: string | null): Shape | null {

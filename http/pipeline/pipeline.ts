@@ -9,6 +9,7 @@
 
 import { Refusal, refuse } from '../../engine/errors.ts';
 import type { View } from '../../engine/runtime/context.ts';
+import { fromJson, Json } from '../../store/json.ts';
 import type { CallerBudget } from '../limits/rate-limiter.ts';
 import { LogThrottle } from '../process/log-throttle.ts';
 import type { Metrics } from '../process/metrics.ts';
@@ -298,9 +299,13 @@ export class Pipeline {
     } else throw new Error(`${route.operation} has no handler for its reply`);
   }
 
-  #success({ route, leaveOut, validateReply }: CompiledRoute, { grant }: Call, whole: unknown): Outcome {
+  #success({ route, leaveOut, validateReply }: CompiledRoute, { grant }: Call, made: unknown): Outcome {
     const { reply, operation } = route;
-    const value = grant === undefined || leaveOut === undefined ? whole : leaveOut(whole, grant);
+    const leave = grant === undefined || leaveOut === undefined ? undefined : (all: unknown) => leaveOut(all, grant);
+    if (made instanceof Json && leave === undefined && validateReply === undefined)
+      return { status: reply.status, json: made.text };
+    const whole = made instanceof Json ? fromJson(made.text) : made;
+    const value = leave === undefined ? whole : leave(whole);
     const errors = validateReply?.(value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
     if (errors !== undefined)
       throw new Error(`the reply of ${operation} does not match its schema: ${JSON.stringify(errors)}`);

@@ -148,7 +148,7 @@ function addServiceGauges(registry: Registry, gauges: Gauges): void {
   add('switchboard_files_waiting', 'Workspace files waiting to be opened.', () => gauges.engine().filesWaiting);
   add('switchboard_lane_depth', 'Commands waiting in lanes.', () => gauges.engine().laneDepth);
   add('switchboard_actors', 'Actor states in memory.', () => gauges.engine().actors);
-  add('switchboard_reader_waiting', 'Searches and export pages waiting for the reader thread.', () =>
+  add('switchboard_reader_waiting', 'Searches and export pages waiting for the reader threads.', () =>
     gauges.readerWaiting(),
   );
   add('switchboard_outbox_under_way', 'Outside work in progress.', () => gauges.engine().outboxUnderWay);

@@ -1,5 +1,5 @@
-// The files that the reader thread has open: each workspace's own, to read, and its search index. A bounded number,
-// evicted by least recent use, and all of them when idle.
+// The files that a reader thread has open: each workspace's own, to read, and its search index, or a copy of that. A
+// bounded number, evicted by least recent use, and all of them when idle.
 
 import { join } from 'node:path';
 import { Database, removeDatabase } from '../../store/database.ts';
@@ -37,7 +37,13 @@ export class OpenFiles {
     return file.index;
   }
 
-  /** The search index, if it is open. */
+  /** Opens a copy of the index that the other thread writes; undefined if there is none yet. Throws DatabaseUnusable. */
+  searchCopy(workspaceId: string): SearchIndex | undefined {
+    const file = this.#use(workspaceId);
+    return (file.index ??= SearchIndex.openCopy(file.db, this.#indexPath(workspaceId)));
+  }
+
+  /** The search index, or the copy, if it is open. */
   openSearchIndex(workspaceId: string): SearchIndex | undefined {
     return this.#open.get(workspaceId)?.index;
   }

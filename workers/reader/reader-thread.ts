@@ -1,5 +1,6 @@
-// The thread for long reads, on connections that cannot write to a workspace. Each method is one function from plain
-// data to plain data; long ones yield to other calls every few milliseconds. Only this thread opens search indexes.
+// The threads for long reads, on connections that cannot write to a workspace. Each method is one function from plain
+// data to plain data; long ones yield to other calls every few milliseconds. The first thread is called with `search` and
+// `index` and writes the search indexes; the second one is called with `searchCopy` and `openCopy` and only reads them.
 
 import { workerData } from 'node:worker_threads';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
@@ -8,6 +9,7 @@ import { type NoteRecord, notesBetween } from '../../store/conversations/notes.t
 import type { Cursor } from '../../store/cursor.ts';
 import { type ContactRecord, contactsWith } from '../../store/customers/contacts.ts';
 import { type Database, DatabaseUnusable, isStorageFailure, type Seen } from '../../store/database.ts';
+import { toJson } from '../../store/json.ts';
 import {
   completionsByBucket,
   countReported,
@@ -56,6 +58,7 @@ interface BucketsQuestion {
 const patienceMs = 300;
 /** How long it waits for one that is nearly up to date; then the caller should retry. */
 const maxCatchUpMs = 10_000;
+const noCopy = { result: undefined, seenMs: 0 };
 /** Characters per page of a long answer, so that neither thread is blocked. */
 const pageChars = 64 * 1024;
 
@@ -65,15 +68,10 @@ const files = new OpenFiles(dataDir);
 const catchingUp = new Set<string>();
 
 export const methods = {
-  async search({
-    workspaceId,
-    question,
-  }: {
-    workspaceId: string;
-    question: SearchQuestion;
-  }): Promise<Seen<SearchAnswer>> {
+  /** A SearchAnswer as JSON, which is sent on as it is: copying its objects costs both threads more than a text. */
+  async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<Seen<string>> {
     try {
-      return await search(workspaceId, question);
+      return written(await search(workspaceId, question));
     } catch (error) {
       if (!isStorageFailure(error)) throw error;
       // One of the two files cannot be read or written. If it is the index, it is rebuilt.
@@ -83,7 +81,39 @@ export const methods = {
         throw error;
       }
       files.removeSearchIndex(workspaceId);
-      return search(workspaceId, question);
+      return written(await search(workspaceId, question));
+    }
+  },
+
+  /** The same from a copy of the index; undefined if none is open, or if it has to catch up first. */
+  searchCopy({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Seen<string> | undefined {
+    try {
+      const { result, seenMs } = files.openSearchIndex(workspaceId)?.search(question) ?? noCopy;
+      if (result !== undefined) return written({ result, seenMs });
+    } catch (error) {
+      if (!isStorageFailure(error)) throw error;
+      // The other thread finds out which file it is.
+      files.close(workspaceId);
+    }
+    return undefined;
+  },
+
+  /** Opens a copy of the index. Resolves to whether it has caught up. */
+  async openCopy({ workspaceId }: { workspaceId: string }): Promise<boolean> {
+    const startedMs = performance.now();
+    try {
+      for (;;) {
+        const copy = files.searchCopy(workspaceId);
+        if (copy === undefined || performance.now() - startedMs > maxCatchUpMs) return false;
+        const isDone = copy.advance();
+        if (copy.isWorn) files.close(workspaceId);
+        else if (isDone) return true;
+        await othersTurn();
+      }
+    } catch (error) {
+      files.close(workspaceId);
+      if (!isStorageFailure(error)) throw error;
+      return false;
     }
   },
 
@@ -232,7 +262,13 @@ function together<Answer>(workspaceId: string, read: (db: Database) => Answer): 
 
 async function search(workspaceId: string, question: SearchQuestion): Promise<Seen<SearchAnswer>> {
   const startedMs = performance.now();
-  for (let index = files.searchIndex(workspaceId); !index.advance(); index = files.searchIndex(workspaceId)) {
+  for (;;) {
+    const index = files.searchIndex(workspaceId);
+    const { result, seenMs } = index.search(question);
+    if (result !== undefined) {
+      if (index.hasToWrite) void catchUp(workspaceId);
+      return { result, seenMs };
+    }
     const waitedMs = performance.now() - startedMs;
     const indexing = waitedMs > patienceMs ? index.indexing : undefined;
     if (indexing !== undefined || waitedMs > maxCatchUpMs) void catchUp(workspaceId);
@@ -240,9 +276,10 @@ async function search(workspaceId: string, question: SearchQuestion): Promise<Se
     if (waitedMs > maxCatchUpMs) throw new ThreadUnavailable('the search index is being made');
     await othersTurn();
   }
-  const answer = files.searchIndex(workspaceId).search(question);
-  void catchUp(workspaceId);
-  return answer;
+}
+
+function written({ result, seenMs }: Seen<SearchAnswer>): Seen<string> {
+  return { result: toJson(result), seenMs };
 }
 
 /** Indexes what is new and writes full segments, in small steps, until nothing is left or the files were closed. */

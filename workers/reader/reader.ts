@@ -1,13 +1,16 @@
-// The main thread's side of the reader thread: searches, exports, and notices that a workspace has grown. The thread
-// starts on first use. It may read data that is not yet durable, so an answer waits here for exactly the writes that it
-// has seen.
+// The main thread's side of the reader threads: searches, exports, and notices that a workspace has grown. The first
+// thread starts on first use and does everything. Where there is a second core, a second one starts when searches wait
+// for the first, and takes some of them. Both may read data that is not yet durable, so an answer waits here for exactly
+// the writes that it has seen.
 
+import { availableParallelism } from 'node:os';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { MessageRecord } from '../../store/conversations/messages.ts';
 import type { NoteRecord } from '../../store/conversations/notes.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import type { ContactRecord } from '../../store/customers/contacts.ts';
 import type { Seen } from '../../store/database.ts';
+import { Json } from '../../store/json.ts';
 import type { DrillDown, NamedConversation } from '../../store/reports/lists.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
 import type { BucketTotals, ReportScope } from '../../store/reports/sums.ts';
@@ -16,6 +19,7 @@ import type { EventRow } from '../../store/runtime/events.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
 import { createThread } from '../thread.ts';
 import type { methods, OfConversation, ReaderData } from './reader-thread.ts';
+import { SecondReader } from './second-reader.ts';
 
 interface Buckets {
   readonly starts: readonly number[];
@@ -23,6 +27,8 @@ interface Buckets {
 }
 
 export interface ReaderOptions extends ReaderData {
+  /** Processor cores. Default: those of the machine. */
+  readonly cores?: number;
   /** Calls back once the state visible at `seenMs` of monotonicMs() is durable. */
   whenDurable(workspaceId: string, call: () => void, seenMs: number): void;
 }
@@ -32,7 +38,7 @@ export interface ReaderOptions extends ReaderData {
  * defines pages.
  */
 export interface Reader {
-  search(workspaceId: string, question: SearchQuestion): Promise<SearchAnswer>;
+  search(workspaceId: string, question: SearchQuestion): Promise<Json<SearchAnswer>>;
   messages(page: OfConversation & { after: string; upTo: string }): Promise<MessageRecord[]>;
   notes(page: OfConversation & { after: Cursor; upTo: Cursor }): Promise<NoteRecord[]>;
   events(page: OfConversation & { afterSeq: number; upToSeq: number }): Promise<EventRow[]>;
@@ -82,22 +88,25 @@ const timeoutMs = 30_000;
 /** A search indexes new messages itself; this many take it 5 ms. */
 const messagesPerIndexing = 500;
 
-export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
-  const thread = createThread<typeof methods>({
-    file: 'workers/reader/reader-thread.ts',
-    title: 'reader',
-    maxWaiting,
-    timeoutMs,
-    data,
-  });
+export function createReader({ whenDurable, cores = availableParallelism(), ...data }: ReaderOptions): Reader {
+  const all = { file: 'workers/reader/reader-thread.ts', maxWaiting, timeoutMs, data };
+  const thread = createThread<typeof methods>({ ...all, title: 'reader' });
+  const second = cores > 1 ? new SecondReader(all) : undefined;
   const unindexed = new Map<string, number>();
   const durable = async <Answer>(workspaceId: string, asked: Promise<Seen<Answer>>): Promise<Answer> => {
     const { result, seenMs } = await asked;
     await new Promise<void>((resolve) => whenDurable(workspaceId, resolve, seenMs));
     return result;
   };
+  const searched = async (workspaceId: string, question: SearchQuestion): Promise<Seen<string>> => {
+    const copied = second?.canTake(workspaceId, thread.waiting)
+      ? await second.search(workspaceId, question)
+      : undefined;
+    return copied ?? thread.call('search', { workspaceId, question });
+  };
   return {
-    search: (workspaceId, question) => durable(workspaceId, thread.call('search', { workspaceId, question })),
+    search: async (workspaceId, question) =>
+      new Json<SearchAnswer>(await durable(workspaceId, searched(workspaceId, question))),
     messages: (page) => durable(page.workspaceId, thread.call('messages', page)),
     notes: (page) => durable(page.workspaceId, thread.call('notes', page)),
     events: (page) => durable(page.workspaceId, thread.call('events', page)),
@@ -129,8 +138,10 @@ export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
       });
     },
     get waiting() {
-      return thread.waiting;
+      return thread.waiting + (second?.waiting ?? 0);
     },
-    stop: () => thread.stop(),
+    async stop() {
+      await Promise.all([thread.stop(), second?.stop()]);
+    },
   };
 }

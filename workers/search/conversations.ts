@@ -45,6 +45,8 @@ export class Conversations {
   /** A cache of numbers read from the file: messages of a conversation come close together. */
   readonly #askedNumbers = new Map<string, number>();
   #lastNo: number;
+  /** Higher numbers in the file are not ours: another connection wrote them. */
+  #lastStoredNo: number;
   #channel = new Uint16Array(firstCapacity);
   #status = new Uint16Array(firstCapacity);
   #department = new Uint32Array(firstCapacity);
@@ -67,12 +69,18 @@ export class Conversations {
   constructor(db: Database) {
     this.#db = db;
     this.#lastNo = lastConversationNumber(db);
+    this.#lastStoredNo = this.#lastNo;
     this.#reserve();
   }
 
   /** Numbers run from 1 to here. */
   get lastNo(): number {
     return this.#lastNo;
+  }
+
+  /** Numbers that are only in memory. */
+  get unwritten(): number {
+    return this.#newIds.size;
   }
 
   /** The conversation's number, assigned now if it has none. */
@@ -212,6 +220,7 @@ export class Conversations {
     return {
       written: () => {
         for (const [no, conversationId] of writing) {
+          this.#lastStoredNo = no;
           this.#newIds.delete(no);
           this.#newNumbers.delete(conversationId);
         }
@@ -225,7 +234,7 @@ export class Conversations {
 
   #storedNumber(conversationId: string): number | undefined {
     const no = findConversationNumber(this.#db, conversationId);
-    if (no === undefined) return undefined;
+    if (no === undefined || no > this.#lastStoredNo) return undefined;
     if (this.#askedNumbers.size >= maxAskedNumbers) this.#askedNumbers.clear();
     this.#askedNumbers.set(conversationId, no);
     return no;

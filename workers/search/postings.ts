@@ -147,6 +147,17 @@ export class WordIndex {
     };
   }
 
+  /** Takes from the file what another connection has written of these documents, instead of from memory. */
+  adopt(): void {
+    const indexedTo = this.lastDoc;
+    for (const segment of segmentsOf(this.#db, this.#field).slice(this.#stored.length)) {
+      if (segment.lastDoc > indexedTo) break;
+      this.#stored.push(segment);
+    }
+    const storedTo = this.#stored.at(-1)?.lastDoc ?? 0;
+    while (this.#recent[0] !== undefined && this.#recent[0].lastDoc <= storedTo) this.#recent.shift();
+  }
+
   #read(word: string): DocList[] {
     return this.#listsOf(postingsOf(this.#db, this.#field, word, this.#stored.length));
   }

@@ -1,6 +1,7 @@
 // The search index of one workspace: a file beside the workspace's own, recent documents that are not in it yet, and
 // the columns in memory. It follows the workspace's file by the numbers of its messages and changes, a step at a time,
-// and can be rebuilt from it at any moment. It never writes to the workspace's file. Only the reader thread has one.
+// and can be rebuilt from it at any moment. It never writes to the workspace's file. One thread writes an index; another
+// may have a copy, which reads the same file and keeps columns and recent documents of its own.
 
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -79,6 +80,8 @@ const writeSliceMs = 4;
 /** At most this many messages, or conversations, are indexed while a caller waits. */
 const fewMessages = 5000;
 const fewConversations = 5000;
+/** Copies keep the numbers of new conversations, about 10 MB for so many. */
+const maxUnwrittenInCopy = 50_000;
 /** Initial capacity in messages. */
 const firstRoom = 1024;
 
@@ -104,11 +107,18 @@ export class SearchIndex {
   #conversationSeq: number;
   /** Segments keep the conversations of when they were written, so all moves are followed after each start. */
   #moveSeq = 0;
+  /** Only reads the file. */
+  readonly #isCopy: boolean;
   #writing: Generator<void, void> | undefined;
+  /** The version of the file up to which its segments are adopted. */
+  #adopted: number | undefined;
+  /** The version of the source up to which everything is followed. */
+  #followed: number | undefined;
 
-  private constructor(source: Database, db: Database) {
+  private constructor(source: Database, db: Database, { isCopy }: { isCopy: boolean }) {
     this.#source = source;
     this.#db = db;
+    this.#isCopy = isCopy;
     this.#dictionary = new Dictionary(db);
     this.#conversations = new Conversations(db);
     this.#messages = new WordIndex(db, 'message', this.#dictionary);
@@ -130,14 +140,28 @@ export class SearchIndex {
     const index = SearchIndex.#openAsIs(source, path);
     if (index !== undefined) return index;
     removeDatabase(path);
-    return new SearchIndex(source, Database.openDerived(path, searchSchema));
+    return new SearchIndex(source, Database.openDerived(path, searchSchema), { isCopy: false });
+  }
+
+  /** Opens a copy beside the thread that writes the file. Undefined if the file is missing or not of this source. */
+  static openCopy(source: Database, path: string): SearchIndex | undefined {
+    let db: Database | undefined;
+    try {
+      const opened = (db = Database.openDerivedReader(path, searchSchema));
+      const index = opened.snapshot(() => new SearchIndex(source, opened, { isCopy: true }));
+      if (index.#isOfItsSource()) return index;
+    } catch {
+      // The thread that writes it repairs it.
+    }
+    db?.close();
+    return undefined;
   }
 
   static #openAsIs(source: Database, path: string): SearchIndex | undefined {
     let db: Database | undefined;
     try {
       db = Database.openDerived(path, searchSchema);
-      const index = new SearchIndex(source, db);
+      const index = new SearchIndex(source, db, { isCopy: false });
       if (index.#isOfItsSource()) return index;
     } catch (error) {
       const isItsOwn = error instanceof DatabaseUnusable || db?.isSound() === false;
@@ -152,17 +176,36 @@ export class SearchIndex {
 
   /** Indexes one step. Returns true if nothing is left. Words and columns are complete only then. */
   advance(): boolean {
-    if (this.#words.some(({ fullSegments }) => fullSegments >= maxFullSegments)) {
-      this.write();
-      return false;
-    }
-    return this.#source.snapshot(() => this.#step());
+    if (this.#writesFirst()) return false;
+    const isDone = this.#source.snapshot(() => this.#step());
+    if (this.#isCopy) this.#db.snapshot(() => this.#adopt());
+    return isDone;
+  }
+
+  /** Segments are written, so that they do not fill the memory. */
+  #writesFirst(): boolean {
+    if (this.#isCopy) return false;
+    const isFull = this.#words.some(({ fullSegments }) => fullSegments >= maxFullSegments);
+    if (isFull) this.write();
+    return isFull;
+  }
+
+  /** True of a copy that holds too much: open another one. The file was replaced, or its thread writes nothing. */
+  get isWorn(): boolean {
+    const isFull = this.#words.some(({ fullSegments }) => fullSegments > maxFullSegments);
+    return this.#isCopy && (isFull || this.#conversations.unwritten > maxUnwrittenInCopy);
+  }
+
+  /** True if a full segment waits to be written. */
+  get hasToWrite(): boolean {
+    if (this.#isCopy) return false;
+    return this.#writing !== undefined || this.#words.some(({ fullSegments }) => fullSegments > 0);
   }
 
   /** Writes full segments for some milliseconds. Returns true if none is left. */
   write(): boolean {
     const untilMs = performance.now() + writeSliceMs;
-    while (this.#writing !== undefined || this.#words.some(({ fullSegments }) => fullSegments > 0)) {
+    while (this.hasToWrite) {
       this.#writing ??= this.#writeSegment();
       if (this.#writing.next().done === true) this.#writing = undefined;
       if (performance.now() >= untilMs) return false;
@@ -170,12 +213,9 @@ export class SearchIndex {
     return true;
   }
 
-  /** Call when advance() has just returned true; indexes the few messages since. */
-  search(question: SearchQuestion): Seen<SearchAnswer> {
-    return this.#source.readTogether(() => {
-      while (!this.#step());
-      return this.#answer(question);
-    });
+  /** Indexes one step and answers from everything that was written until now. `result` is undefined if more is left. */
+  search(question: SearchQuestion): Seen<SearchAnswer | undefined> {
+    return this.#source.readTogether(() => (!this.#writesFirst() && this.#step() ? this.#answer(question) : undefined));
   }
 
   /** Progress, if indexing the rest would take longer than a caller should wait. */
@@ -209,7 +249,16 @@ export class SearchIndex {
       : this.#db.snapshot(() => this.#answerTogether(question));
   }
 
+  /** Drops from a copy's memory the segments that are in the file by now. In a snapshot of the file. */
+  #adopt(): void {
+    const version = this.#db.versionOfOthers;
+    if (version === this.#adopted && this.#words.every(({ fullSegments }) => fullSegments === 0)) return;
+    for (const words of this.#words) words.adopt();
+    this.#adopted = version;
+  }
+
   #answerTogether({ q, looksIn, reach, filter, limit }: SearchQuestion): SearchAnswer {
+    if (this.#isCopy) this.#adopt();
     const words = queryWords(q);
     if (words.length === 0) return { rows: [], total: 0 };
     const { total, first } = this.#ranking.rank({
@@ -244,7 +293,16 @@ export class SearchIndex {
     return { rows, total };
   }
 
+  /** A search right after another one learns from one number that nothing was written meanwhile. */
   #step(): boolean {
+    const version = this.#source.versionOfOthers;
+    if (version === this.#followed) return true;
+    const isDone = this.#follow();
+    this.#followed = isDone ? version : undefined;
+    return isDone;
+  }
+
+  #follow(): boolean {
     return (
       this.#load() &&
       this.#followConversations() &&
