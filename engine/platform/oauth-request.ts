@@ -88,6 +88,12 @@ const rules: readonly Rule[] = [
   },
 ];
 
+/**
+ * Of `state=…` as it is returned in an address: as much as 2,000 characters of ASCII may take. Clients refuse heads of
+ * more than 16 KiB.
+ */
+const maxStateLength = 6000;
+
 export function judgeRequest(asked: AuthorizationParameters, app: OAuthAppRecord | undefined): JudgedRequest {
   if (app === undefined)
     return { kind: 'unusable', message: 'This app is unknown. Its client_id is wrong, or it was deleted.' };
@@ -98,6 +104,11 @@ export function judgeRequest(asked: AuthorizationParameters, app: OAuthAppRecord
     return {
       kind: 'unusable',
       message: 'The app wants to return to an address that it has not registered, so nothing is sent there.',
+    };
+  if (state !== undefined && new URLSearchParams({ state }).toString().length > maxStateLength)
+    return {
+      kind: 'unusable',
+      message: `The app sent a state that is too long: encoded for an address, it may have ${maxStateLength} characters.`,
     };
   const broken = rules.find((rule) => rule.breaks(asked, app));
   if (broken !== undefined)

@@ -55,7 +55,12 @@ const AuthorizationParameters = {
     }),
   ),
   scope: Type.Optional(Type.String({ maxLength: 2000, description: 'Separated by spaces.' })),
-  state: Type.Optional(Type.String({ maxLength: 2000, description: 'Returned unchanged.' })),
+  state: Type.Optional(
+    Type.String({
+      maxLength: 2000,
+      description: 'Returned unchanged. Encoded for an address, it may have 6,000 characters.',
+    }),
+  ),
   code_challenge: Type.Optional(
     Type.String({ maxLength: 200, description: 'Base64url of the SHA-256 of the verifier. Required for public apps.' }),
   ),

@@ -77,7 +77,9 @@ const stages: Readonly<Record<string, Stage>> = {
   },
   'conversation.unassign': async (world) => {
     const { id } = await world.service.chat(await world.admin());
-    const { version } = await world.asAdmin('POST', `/conversations/${id}/take`, {});
+    // Refused if another agent has it already.
+    await world.service.post(`/conversations/${id}/take`, {}, (await world.admin()).token);
+    const { version } = await world.asAdmin('GET', `/conversations/${id}`);
     return { caller: 'admin', params: { conversationId: id }, body: { expectedVersion: version } };
   },
   'message.send': async (world) => {
@@ -475,7 +477,14 @@ async function waitingImport(world: World): Promise<string> {
 /** A ticket's message that came by mail. */
 async function mailedMessage(world: World, mail: { html?: string } = {}) {
   const subject = `Where is number ${(count += 1)}?`;
-  await world.service.deliver(world.mailbox, { from: `kim${count}@example.org`, subject, ...mail });
+  // Its secret may have been changed by another operation.
+  const { inboundEmail } = await world.asAdmin('GET', '/workspace/integrations');
+  const { status, body } = await world.service.deliver(inboundEmail, {
+    from: `kim${count}@example.org`,
+    subject,
+    ...mail,
+  });
+  if (status !== 200) raise(`a mail was answered with ${status}: ${JSON.stringify(body)}`);
   const { conversations } = await world.asAdmin('GET', '/conversations/queue?channel=ticket&sort=activity');
   const conversationId: string =
     conversations.find((one: { subject: string }) => one.subject === subject)?.id ??

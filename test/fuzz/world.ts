@@ -283,11 +283,6 @@ export class World {
     return (await ringLine(this.service, this.line)).id;
   }
 
-  /** The present address for mail. */
-  get mailbox(): Mailbox {
-    return this.#mailbox;
-  }
-
   /** The query with which our app sends an agent to the consent page. */
   authorization(): Readonly<Record<string, string>> {
     return {

@@ -228,6 +228,7 @@ t.test('[RFC 6749 §4.1.1] the request', async (t) => {
       ['a dressed-up one', { redirect_uri: 'https://app.example/callback/../callback?kind=x' }],
       ['encoded', { redirect_uri: 'https://app.example/%63allback?kind=x' }],
       ['script addresses', { redirect_uri: 'javascript:alert(1)' }],
+      ['a state that no client would read in an address', { state: '😀'.repeat(501) }],
     ];
     for (const [title, fields] of rows) {
       for (const ask of [authorize, decide]) {
