@@ -1,13 +1,20 @@
 // The plain help desk that the service is compared with: contacts, conversations and messages in Postgres, with the
 // indexes that its questions need, asked by a driver with prepared statements. It has none of the service's rules.
 
+import { createHash } from 'node:crypto';
 import type { Sql } from 'postgres';
 import type { Database } from '../store/database.ts';
 
 const page = 50;
 /** A statement has at most 65,535 parameters. */
 const rowsEach = 5000;
+/** The credential of its one agent. */
+export const agentToken = 'the-only-agent-of-the-bench';
 const schema = `
+  CREATE TABLE agents (
+    id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    token_hash text NOT NULL UNIQUE
+  );
   CREATE TABLE contacts (
     id uuid PRIMARY KEY,
     name text,
@@ -61,6 +68,7 @@ export async function fillHelpDesk(sql: Sql, workspace: Database): Promise<void>
       FROM message`),
   );
   await sql.unsafe(indexes);
+  await sql`INSERT INTO agents (token_hash) VALUES (${createHash('sha256').update(agentToken).digest('hex')})`;
   await settle(sql);
 }
 
@@ -74,6 +82,11 @@ async function copy(sql: Sql, table: string, rows: readonly Readonly<Record<stri
     await sql`INSERT INTO ${sql(table)} ${sql(rows.slice(index, index + rowsEach))}`;
 }
 
+export async function findAgent(sql: Sql, tokenHash: string): Promise<string | undefined> {
+  const [agent] = await sql<{ id: string }[]>`SELECT id FROM agents WHERE token_hash = ${tokenHash}`;
+  return agent?.id;
+}
+
 /** An agent's message and its conversation's new state in one durable transaction, sent in one piece. */
 export async function insertMessage(sql: Sql, message: { conversationId: string; body: string }): Promise<void> {
   const { conversationId, body } = message;
@@ -85,33 +98,31 @@ export async function insertMessage(sql: Sql, message: { conversationId: string;
   ]);
 }
 
-/** The inbox's first page, each with its last message and customer. Returns the number of rows. */
-export async function listInbox(sql: Sql): Promise<number> {
-  const rows = await sql`
+/** The inbox's first page, each with its last message and customer. */
+export async function listInbox(sql: Sql): Promise<readonly object[]> {
+  return await sql<object[]>`
     SELECT c.id, c.status, c.subject, c.last_message, c.last_sender_type, c.last_message_at, c.created_at,
       contacts.id AS contact_id, contacts.name, contacts.email
     FROM conversations AS c JOIN contacts ON contacts.id = c.contact_id
     WHERE c.status = 'open' ORDER BY c.last_message_at DESC LIMIT ${page}`;
-  return rows.length;
 }
 
-/** The newest messages that contain these letters, each with its conversation and customer. Returns their number. */
-export async function searchMessages(sql: Sql, letters: string): Promise<number> {
-  const rows = await sql`
+/** The newest messages that contain these letters, each with its conversation and customer. */
+export async function searchMessages(sql: Sql, letters: string): Promise<readonly object[]> {
+  return await sql<object[]>`
     SELECT m.id, m.body, m.created_at, c.id AS conversation_id, c.status, c.subject, contacts.name, contacts.email
     FROM messages AS m
       JOIN conversations AS c ON c.id = m.conversation_id
       JOIN contacts ON contacts.id = c.contact_id
     WHERE m.body ILIKE ${`%${letters}%`} ORDER BY m.created_at DESC LIMIT ${page}`;
-  return rows.length;
 }
 
 /**
  * What the service answers: the conversations with a message that contains these letters, latest first, and the number
- * of all. Returns the number of rows.
+ * of all.
  */
-export async function searchConversations(sql: Sql, letters: string): Promise<number> {
-  const rows = await sql`
+export async function searchConversations(sql: Sql, letters: string): Promise<readonly object[]> {
+  return await sql<object[]>`
     WITH found AS (
       SELECT DISTINCT ON (conversation_id) conversation_id, body FROM messages
       WHERE body ILIKE ${`%${letters}%`} ORDER BY conversation_id, created_at DESC
@@ -122,5 +133,4 @@ export async function searchConversations(sql: Sql, letters: string): Promise<nu
       JOIN conversations AS c ON c.id = found.conversation_id
       JOIN contacts ON contacts.id = c.contact_id
     ORDER BY c.last_message_at DESC LIMIT ${page}`;
-  return rows.length;
 }

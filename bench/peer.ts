@@ -1,7 +1,7 @@
 // The service beside a plain help desk in Postgres with pg_trgm, over the same texts, in alternating turns: sends, the
-// inbox's first page, and searches. The service is asked over HTTP, with authentication, rights and validation, by one
-// kept-alive connection for each client; Postgres by its driver on a socket file, with a connection for each client and
-// without anything in between. Without a Postgres on this machine, the bench says so and measures nothing.
+// inbox's first page, and searches. Both are asked over HTTP, by one kept-alive connection for each client, with a token
+// that they look up; the service also checks rights and validates (help-desk-server.ts). Without a Postgres on this
+// machine, the bench says so and measures nothing.
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,17 +10,16 @@ import { Database } from '../store/database.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { Api } from './api.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone, type Target } from './frame.ts';
-import { fillHelpDesk, insertMessage, listInbox, searchConversations, searchMessages, settle } from './help-desk.ts';
+import { agentToken, fillHelpDesk, settle } from './help-desk.ts';
 import { HttpConnection } from './http-connection.ts';
 import { findPostgres, type PostgresFound, startPostgres } from './postgres.ts';
-import { makeDataDir, type ServiceProgram, startService } from './process.ts';
+import { makeDataDir, type Program, startHelpDesk, startService } from './process.ts';
 import { makeTenant, type Person, workspaceIdOf } from './scenario.ts';
 import { waitForIndex } from './search-million.ts';
 import { fillPast, type Past } from './search-rows.ts';
 
 const fullMessages = 100_000;
 const clientCounts = [1, 8] as const;
-const mostClients = Math.max(...clientCounts);
 /** Open conversations, the newest, which are sent to. */
 const sentTo = 200;
 const warmAsks = 20;
@@ -58,14 +57,17 @@ export async function compare(found: PostgresFound, plan: Plan): Promise<Row[]> 
     const { owner, past, path } = await makeWorkspace(dataDir, plan.messages);
     const postgres = await startPostgres(found);
     try {
-      const sql = postgres.pool(mostClients);
+      const sql = postgres.pool(1);
       const workspace = Database.openReader(path);
       await fillHelpDesk(sql, workspace).finally(() => workspace.close());
       const service = await startService(dataDir);
+      const server = await startHelpDesk(postgres.folder);
+      const peer = { ...server, cpuSeconds: () => server.cpuSeconds() + postgres.cpuSeconds() };
       try {
         await waitForIndex(new Api(service), owner);
-        return await measure({ past, sql, service, token: owner.token }, plan, `Postgres ${postgres.version}`);
+        return await measure({ past, sql, service, peer, token: owner.token }, plan, `Postgres ${postgres.version}`);
       } finally {
+        await server.stop();
         await service.stop();
       }
     } finally {
@@ -102,41 +104,47 @@ interface Question {
   readonly name: string;
   readonly isSearch: boolean;
   byService(connection: HttpConnection): Ask;
-  readonly byPeer: Ask;
+  byPeer(connection: HttpConnection): Ask;
 }
+
+type Asked = Pick<Program, 'url' | 'cpuSeconds'>;
 
 interface Stage {
   readonly past: Past;
   readonly sql: Sql;
-  readonly service: ServiceProgram;
+  readonly service: Asked;
+  /** With its Postgres. */
+  readonly peer: Asked;
   readonly token: string;
 }
 
-async function measure(stage: Stage, plan: Plan, peer: string): Promise<Row[]> {
-  const { sql, service } = stage;
+async function measure(stage: Stage, plan: Plan, peerName: string): Promise<Row[]> {
+  const { sql, service, peer } = stage;
   const questions = questionsOf(stage, await rareWordsOf(stage));
   // Prepares statements, compiles code, and gives each conversation that is sent to a last message, on both sides.
   for (const { byPeer, byService, name } of questions) {
     const times = name === sendName ? sentTo : warmAsks;
-    for (let index = 0; index < times; index += 1) await byPeer(index);
-    await during(service, async (connection) => {
-      for (let index = 0; index < times; index += 1) await byService(connection)(index);
-    });
+    for (const { program, by } of [
+      { program: peer, by: byPeer },
+      { program: service, by: byService },
+    ])
+      await during(program, async (connection) => {
+        for (let index = 0; index < times; index += 1) await by(connection)(index);
+      });
   }
   await settle(sql);
   const rows: Row[] = [];
   for (const question of questions)
     for (const clients of clientCounts)
-      rows.push(...rowsOf(question, { clients, peer, ...(await alternate(question, { ...plan, service, clients })) }));
+      rows.push(
+        ...rowsOf(question, { clients, peerName, ...(await alternate(question, { ...plan, service, peer, clients })) }),
+      );
   return rows;
 }
 
-/** The service closes a connection that is idle for long, as one would be while Postgres has its turn. */
-async function during<Result>(
-  service: ServiceProgram,
-  use: (connection: HttpConnection) => Promise<Result>,
-): Promise<Result> {
-  const connection = await HttpConnection.open(service.url);
+/** The service closes a connection that is idle for long, as one would be while the other has its turn. */
+async function during<Result>(program: Asked, use: (connection: HttpConnection) => Promise<Result>): Promise<Result> {
+  const connection = await HttpConnection.open(program.url);
   return use(connection).finally(() => connection.close());
 }
 
@@ -145,20 +153,31 @@ async function searchService(connection: HttpConnection, token: string, word: st
   return (JSON.parse(answer) as { rows: unknown[] }).rows.length;
 }
 
-/** Those that both find. Postgres also finds them within words, and the service also with one letter wrong. */
-function rareWordsOf({ past, sql, service, token }: Stage): Promise<string[]> {
-  return during(service, async (connection) => {
-    const words: string[] = [];
-    for (let count = 0; count < drawn; count += 1) {
-      const word = past.rareWord();
-      if ((await searchService(connection, token, word)) > 0 && (await searchMessages(sql, word)) > 0) words.push(word);
-    }
-    if (words.length === 0) throw new Error('there is no rare word in the messages');
-    return words;
-  });
+/** Resolves to the number of rows. */
+async function askPeer(connection: HttpConnection, path: string): Promise<number> {
+  return (JSON.parse(await connection.get({ path, token: agentToken })) as unknown[]).length;
 }
 
-function questionsOf({ past, sql, token }: Stage, rareWords: readonly string[]): Question[] {
+/** Those that both find. Postgres also finds them within words, and the service also with one letter wrong. */
+async function rareWordsOf({ past, peer, service, token }: Stage): Promise<string[]> {
+  const drawnWords = Array.from({ length: drawn }, () => past.rareWord());
+  const foundBy = (
+    program: Asked,
+    words: readonly string[],
+    ask: (to: HttpConnection, word: string) => Promise<number>,
+  ) =>
+    during(program, async (connection) => {
+      const found: string[] = [];
+      for (const word of words) if ((await ask(connection, word)) > 0) found.push(word);
+      return found;
+    });
+  const known = await foundBy(service, drawnWords, (to, word) => searchService(to, token, word));
+  const words = await foundBy(peer, known, (to, word) => askPeer(to, `/messages?q=${word}`));
+  if (words.length === 0) throw new Error('there is no rare word in the messages');
+  return words;
+}
+
+function questionsOf({ past, token }: Stage, rareWords: readonly string[]): Question[] {
   const conversationOf = (index: number): string => past.conversationIds.at(-1 - (index % sentTo)) ?? '';
   const texts = Array.from({ length: drawn }, () => past.text());
   const textOf = (index: number): string => texts[index % texts.length] ?? '';
@@ -176,13 +195,15 @@ function questionsOf({ past, sql, token }: Stage, rareWords: readonly string[]):
           name: `search for ${kind}, beside the newest messages`,
           isSearch: true,
           byService,
-          byPeer: (index: number) => searchMessages(sql, wordAt(index)),
+          byPeer: (connection: HttpConnection) => (index: number) =>
+            askPeer(connection, `/messages?q=${wordAt(index)}`),
         },
         {
           name: `search for ${kind}, beside conversations and total`,
           isSearch: true,
           byService,
-          byPeer: (index: number) => searchConversations(sql, wordAt(index)),
+          byPeer: (connection: HttpConnection) => (index: number) =>
+            askPeer(connection, `/conversations?q=${wordAt(index)}`),
         },
       ];
     }),
@@ -193,7 +214,7 @@ function questionsOf({ past, sql, token }: Stage, rareWords: readonly string[]):
         const answer = await connection.get({ path: '/api/v1/conversations/queue?sort=activity&limit=50', token });
         return (JSON.parse(answer) as { conversations: unknown[] }).conversations.length;
       },
-      byPeer: () => listInbox(sql),
+      byPeer: (connection) => () => askPeer(connection, '/inbox'),
     },
     {
       name: sendName,
@@ -203,8 +224,9 @@ function questionsOf({ past, sql, token }: Stage, rareWords: readonly string[]):
         await connection.post({ path, token, body: JSON.stringify({ body: textOf(index) }) });
         return 1;
       },
-      byPeer: async (index) => {
-        await insertMessage(sql, { conversationId: conversationOf(index), body: textOf(index) });
+      byPeer: (connection) => async (index) => {
+        const path = `/conversations/${conversationOf(index)}`;
+        await connection.post({ path, token: agentToken, body: JSON.stringify({ body: textOf(index) }) });
         return 1;
       },
     },
@@ -216,22 +238,30 @@ interface Figures {
   /** Of all turns together, so that clients and turns ask different things. */
   asked: number;
   seconds: number;
+  cpuSeconds: number;
 }
 
 /** The two sides in turns, so that a change of the machine meets both. */
 async function alternate(
   question: Question,
-  { service, clients, turns, turnMs }: Plan & { service: ServiceProgram; clients: number },
+  { service, peer, clients, turns, turnMs }: Plan & { service: Asked; peer: Asked; clients: number },
 ): Promise<{ ours: Figures; peers: Figures }> {
-  const ours: Figures = { timesMs: [], asked: 0, seconds: 0 };
-  const peers: Figures = { timesMs: [], asked: 0, seconds: 0 };
-  const all = Array.from({ length: clients });
+  const ours: Figures = { timesMs: [], asked: 0, seconds: 0, cpuSeconds: 0 };
+  const peers: Figures = { timesMs: [], asked: 0, seconds: 0, cpuSeconds: 0 };
+  const sides = [
+    { program: peer, figures: peers, by: question.byPeer },
+    { program: service, figures: ours, by: question.byService },
+  ];
   for (let turn = 0; turn < turns; turn += 1) {
-    await takeTurn(peers, { name: question.name, asks: all.map(() => question.byPeer), turnMs });
-    const connections = await Promise.all(all.map(() => HttpConnection.open(service.url)));
-    await takeTurn(ours, { name: question.name, asks: connections.map(question.byService), turnMs }).finally(() => {
-      for (const connection of connections) connection.close();
-    });
+    for (const { program, figures, by } of sides) {
+      const opening = Array.from({ length: clients }, () => HttpConnection.open(program.url));
+      const connections = await Promise.all(opening);
+      const cpuBefore = program.cpuSeconds();
+      await takeTurn(figures, { name: question.name, asks: connections.map(by), turnMs }).finally(() => {
+        for (const connection of connections) connection.close();
+      });
+      figures.cpuSeconds += program.cpuSeconds() - cpuBefore;
+    }
   }
   return { ours, peers };
 }
@@ -258,7 +288,7 @@ async function takeTurn(
 
 function rowsOf(
   { name, isSearch }: Question,
-  { clients, peer, ours, peers }: { clients: number; peer: string; ours: Figures; peers: Figures },
+  { clients, peerName, ours, peers }: { clients: number; peerName: string; ours: Figures; peers: Figures },
 ): Row[] {
   const about = `${name}, ${clients} ${clients === 1 ? 'client' : 'clients'}`;
   const compared = (
@@ -269,7 +299,7 @@ function rowsOf(
       name: `${about}: ${what}`,
       value: figures.valueOf(ours),
       unit: figures.unit,
-      reference: { name: peer, value: figures.valueOf(peers) },
+      reference: { name: peerName, value: figures.valueOf(peers) },
       ...(figures.target === undefined ? {} : { target: figures.target }),
     });
   return [
@@ -279,6 +309,10 @@ function rowsOf(
       target: isSearch && clients === 1 ? searchP50Target : undefined,
     }),
     compared('p99', { unit: 'ms', valueOf: ({ timesMs }) => percentile(timesMs, 0.99) }),
+    compared('CPU each', {
+      unit: 'ms',
+      valueOf: ({ timesMs, cpuSeconds }) => (cpuSeconds * 1000) / timesMs.length,
+    }),
     compared('each second', {
       unit: '/s',
       valueOf: ({ timesMs, seconds }) => timesMs.length / seconds,

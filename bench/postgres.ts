@@ -4,12 +4,12 @@
 
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
-import { makeDataDir } from './process.ts';
+import { cpuSecondsOf, makeDataDir } from './process.ts';
 
 const versionsFolder = '/usr/lib/postgresql';
 const initTimeoutMs = 120_000;
@@ -35,6 +35,10 @@ export interface PostgresFound {
 
 export interface Postgres {
   readonly version: number;
+  /** User and system time of all its processes so far, in seconds. Linux only. */
+  cpuSeconds(): number;
+  /** For connectPostgres(). */
+  readonly folder: string;
   /** A pool of at most this many connections. `stop` closes it. */
   pool(connections: number): postgres.Sql;
   /** Stops it and removes its folder. */
@@ -86,24 +90,46 @@ export async function startPostgres({ version, bin, runAs }: PostgresFound): Pro
     });
     await isReady(child);
     const pool = (connections: number): postgres.Sql => {
-      const made = postgres({
-        path: join(folder, `.s.PGSQL.${port}`),
-        user,
-        database: 'postgres',
-        max: connections,
-        connect_timeout: connectTimeoutSeconds,
-        connection: { statement_timeout: statementTimeoutMs },
-        onnotice: () => {},
-      });
+      const made = connectPostgres(folder, connections);
       pools.push(made);
       return made;
     };
     await pool(1)`CREATE EXTENSION pg_trgm`;
-    return { version, pool, stop };
+    const { pid } = child;
+    return { version, folder, pool, stop, cpuSeconds: () => cpuSecondsOfFamily(pid ?? 0) };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** A pool of at most this many connections to the Postgres in this folder. The caller ends it. */
+export function connectPostgres(folder: string, connections: number): postgres.Sql {
+  return postgres({
+    path: join(folder, `.s.PGSQL.${port}`),
+    user,
+    database: 'postgres',
+    max: connections,
+    connect_timeout: connectTimeoutSeconds,
+    connection: { statement_timeout: statementTimeoutMs },
+    onnotice: () => {},
+  });
+}
+
+/** Of a process and its children. Those that have ended are not counted. */
+function cpuSecondsOfFamily(pid: number): number {
+  let seconds = 0;
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const [, parentId] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (Number(name) === pid || Number(parentId) === pid) seconds += cpuSecondsOf(stat);
+    } catch {
+      // It has just ended.
+    }
+  }
+  return seconds;
 }
 
 /** Resolves when it accepts connections. Rejects, with the last lines of its log, if it ends before or takes too long. */

@@ -83,6 +83,11 @@ export function startReference(): Promise<Program> {
   return start(['bench/reference-server.ts'], { env: { UV_THREADPOOL_SIZE: '32' } });
 }
 
+/** On a Postgres of the bench, by its folder. */
+export function startHelpDesk(postgresFolder: string): Promise<Program> {
+  return start(['bench/help-desk-server.ts'], { env: { POSTGRES_FOLDER: postgresFolder } });
+}
+
 async function start(
   args: readonly string[],
   options: { program?: string; env: Readonly<Record<string, string>>; dataDir?: string | undefined },
@@ -144,7 +149,7 @@ async function urlOf(child: ChildProcess): Promise<string> {
 }
 
 /** Fields 14 and 15, in ticks of 10 ms, counted after the name in brackets, which may contain spaces. */
-function cpuSecondsOf(stat: string): number {
+export function cpuSecondsOf(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }

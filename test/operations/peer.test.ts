@@ -32,17 +32,21 @@ t.test(
         return [
           [`${question}, 1 client: p50`, 'ms', isSearch ? { below: 0.67 } : undefined],
           [`${question}, 1 client: p99`, 'ms', undefined],
+          [`${question}, 1 client: CPU each`, 'ms', undefined],
           [`${question}, 1 client: each second`, '/s', undefined],
           [`${question}, 8 clients: p50`, 'ms', undefined],
           [`${question}, 8 clients: p99`, 'ms', undefined],
+          [`${question}, 8 clients: CPU each`, 'ms', undefined],
           [`${question}, 8 clients: each second`, '/s', isSearch ? { atLeast: 1.5 } : undefined],
         ];
       }),
     );
     for (const { name, value, reference, ratio } of rows) {
       t.equal(reference?.name, `Postgres ${found.version}`, name);
-      for (const figure of [value, reference?.value ?? 0]) t.ok(Number.isFinite(figure) && figure > 0, name);
-      t.equal(ratio, value / (reference?.value ?? 0), name);
+      for (const figure of [value, reference?.value ?? 0])
+        t.ok(Number.isFinite(figure) && (figure > 0 || name.endsWith('CPU each')), name);
+      // A clock of 10 ms may see nothing of a short turn.
+      t.same(ratio, value / (reference?.value ?? 0), name);
     }
     t.same(readdirSync(folder), []);
   },
