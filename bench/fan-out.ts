@@ -1,6 +1,6 @@
 // One message to a thousand agent sockets: from the customer's request until the last socket has it, including the
-// request, the commit, the sync and the permission checks. The reference is a bare publish to as many sockets, with
-// only the request.
+// request, the commit, the sync and the permission checks. The reference is a bare publish of as many texts of the same
+// lengths to as many sockets, with only the request.
 
 import { Api } from './api.ts';
 import { makeFullTenant, openAgentSockets, openMany } from './crowd.ts';
@@ -21,18 +21,14 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const reference = await startReference();
   const service = await startService();
   try {
-    const published = await openMany(sockets, () => SocketClient.open(`${reference.url}/topic`));
-    const bare = await timeFanOut(published, {
-      messages,
-      send: () => fetch(`${reference.url}/publish`, { method: 'POST', body: '{}' }),
-    });
-    for (const client of published) client.close();
-
     const api = new Api(service);
     const { tenant, agents } = await makeFullTenant(api);
     const visitor = await openSession(api, tenant.embedId);
     const conversationId = await startChat(api, visitor, 'Hello, is anybody there?');
     const watching = await openAgentSockets(service.url, agents, sockets);
+    const lengths: number[] = [];
+    const [measuring] = await openAgentSockets(service.url, agents, 1);
+    if (measuring !== undefined) measuring.onText = (payload) => lengths.push(payload.length);
     const told = await timeFanOut(watching, {
       messages,
       send: () =>
@@ -41,7 +37,15 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
           body: { body: messageText },
         }),
     });
-    for (const client of watching) client.close();
+    for (const client of [...watching, ...(measuring === undefined ? [] : [measuring])]) client.close();
+
+    const published = await openMany(sockets, () => SocketClient.open(`${reference.url}/topic`));
+    const lengthsOfOne = lengths.slice(-Math.round(lengths.length / (messages + warmMessages)));
+    const bare = await timeFanOut(published, {
+      messages,
+      send: () => fetch(`${reference.url}/publish?bytes=${lengthsOfOne}`, { method: 'POST', body: '{}' }),
+    });
+    for (const client of published) client.close();
 
     const name = `fan-out to ${sockets.toLocaleString('en-US')} agent sockets`;
     return [

@@ -273,9 +273,7 @@ function afterBody(res: HttpResponse, done: (answer: (body: string) => void) => 
   });
 }
 
-/** Three hundred bytes, the size of a short event. */
 const topic = 'all';
-const published = JSON.stringify({ type: 'published', text: 'x'.repeat(267) });
 
 const app = App();
 app.post('/lane/:workspace/:conversation', (res, req) => {
@@ -315,9 +313,11 @@ app.ws<{ next: number; open: boolean }>('/calls', {
   },
 });
 app.ws('/topic', { idleTimeout: 120, open: (ws) => void ws.subscribe(topic) });
-app.post('/publish', (res) => {
+/** One text of each length in `bytes`, such as 1100,1400. */
+app.post('/publish', (res, req) => {
+  const texts = (req.getQuery('bytes') ?? '').split(',').map((bytes) => 'x'.repeat(Number(bytes)));
   afterBody(res, (answer) => {
-    app.publish(topic, published);
+    for (const text of texts) app.publish(topic, text);
     answer('{}');
   });
 });
