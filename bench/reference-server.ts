@@ -56,8 +56,10 @@ class Rows {
   readonly db: Database;
   readonly #conversations: ConversationRecord[] = [];
   readonly #senderId = ids.uuid();
-  readonly #audience: string;
-  readonly #data: string;
+  /** Of an event about an unassigned chat, in its short form. */
+  readonly #audience = JSON.stringify(['chat', [null], [], 1]);
+  /** Of the same size as the service's answer to a send. */
+  readonly reply: string;
   #seq = 0;
   #lastMs = 0;
 
@@ -71,19 +73,7 @@ class Rows {
     }
     this.db.commit();
     const message = this.#message(this.#conversationAt(0));
-    this.#audience = JSON.stringify({
-      kind: 'conversation',
-      channel: 'chat',
-      departmentIds: [null],
-      agentIds: [],
-      visitorId: ids.uuid(),
-    });
-    this.#data = JSON.stringify({ message: messageView(message) });
-  }
-
-  /** Of the same size as the service's answer to a send. */
-  get reply(): string {
-    return this.#data.slice('{"message":'.length, -1);
+    this.reply = JSON.stringify(messageView(message));
   }
 
   write(index: number): void {
@@ -98,7 +88,7 @@ class Rows {
       at: createdAt,
       conversationId: conversation.id,
       audience: this.#audience,
-      data: this.#data,
+      data: `[${this.#seq}]`,
     });
     touchConversation(
       this.db,

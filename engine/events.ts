@@ -2,42 +2,12 @@
 // document and the webhook subscriptions derive from this list. A type that is not in it does not compile, nor does
 // data that does not fit its type.
 
-import type { Channel } from '../store/conversations/conversations.ts';
-import { fromJson } from '../store/json.ts';
+import type { Audience } from './audience.ts';
+import { storedForm } from './event-forms.ts';
 import type { Scope } from './rights/scopes.ts';
-import type { Context, PublishedEvent } from './runtime/context.ts';
+import type { Context } from './runtime/context.ts';
+import type { PublishedEvent } from './runtime/published-event.ts';
 import { feedWebhooks } from './webhook-deliveries.ts';
-
-/**
- * Who may receive an event about a conversation: agents by the rules of access.ts, and the visitor if it concerns them.
- */
-export interface ConversationAudience {
-  readonly kind: 'conversation';
-  readonly channel: Channel;
-  /**
-   * Its department (`null`: none, so every agent with the channel), and the one it just left, whose agents must see it
-   * go.
-   */
-  readonly departmentIds: readonly (string | null)[];
-  /** Its assignee and the recipient of an offer, now and until now. */
-  readonly agentIds: readonly string[];
-  readonly visitorId: string | null;
-  /** What came by mail: of the visitor's tokens, only for those that prove this address. */
-  readonly emailHash?: string;
-  /** While the conversation's preview is of a mail. */
-  readonly mailPreview?: { readonly emailHash: string; readonly before: string | null };
-}
-
-export type Audience =
-  /** Every agent of the workspace. */
-  | { readonly kind: 'workspace' }
-  /** Only this agent; never a webhook. */
-  | { readonly kind: 'agent'; readonly agentId: string }
-  /** Every admin; never a webhook. */
-  | { readonly kind: 'admins' }
-  /** Every agent who works in the channel. */
-  | { readonly kind: 'channel'; readonly channel: Channel }
-  | ConversationAudience;
 
 /**
  * The records that events carry, by their key in the data. Each area declares its own here, beside the record's type,
@@ -267,15 +237,16 @@ export function emit<Type extends EventType>(
   ctx: Context,
   event: { type: Type; conversationId?: string; audience: Audience; data: EventData[Type] },
 ): void {
-  ctx.emit(event);
+  ctx.emit({ ...event, stored: storedForm(ctx.db, { ...event, at: ctx.at }) });
   if (event.audience.kind === 'agent' || event.audience.kind === 'admins') return;
   feedWebhooks(ctx, 'events', { ...event, scope: scopeOfEvent(event.type), seq: ctx.events.at(-1)?.seq });
 }
 
-/** The record that a stored event carries. Undefined if it carries another, or if erasing a customer emptied it. */
+/** The record that an event carries. Undefined if it carries another, or if erasing a customer emptied it. */
 export function recordIn<Name extends RecordName>(
   event: Pick<PublishedEvent, 'data'>,
   name: Name,
 ): EventRecords[Name] | undefined {
-  return fromJson<Partial<EventRecords>>(event.data)[name];
+  // emit() takes no other records.
+  return (event.data as Partial<EventRecords>)[name];
 }

@@ -72,6 +72,7 @@ import { type CodeToSend, codeKind, settleCode } from './verification/delivery.t
 import { webhookDeliveryKind } from './webhook-deliveries.ts';
 import { endPeriod, periodDeadline } from './workspace/billing.ts';
 import { maintain, maintenanceDeadline } from './workspace/maintenance.ts';
+import { shortenDeadline, shortenEvents } from './workspace/short-events.ts';
 import { expireUpload, removeObjectKind, uploadDeadline } from './workspace/uploads.ts';
 
 const deadlines: readonly (readonly [Deadline, DeadlineCommand])[] = [
@@ -100,6 +101,7 @@ const deadlines: readonly (readonly [Deadline, DeadlineCommand])[] = [
   [reportsDeadline, rebuildReports],
   [returnDeadline, returnConversations],
   [ringTimeoutDeadline, ringTimeout],
+  [shortenDeadline, shortenEvents],
   [sweepDeadline, sweep],
   [uploadDeadline, expireUpload],
   [disableDeadline, disableFailing],

@@ -11,6 +11,7 @@ import type { Caller } from './caller.ts';
 import { isoTime } from './clock.ts';
 import type { Ids } from './ids.ts';
 import type { Deadline, OutboxKind } from './kinds.ts';
+import { PublishedEvent } from './published-event.ts';
 import type { ActorKind, Registry } from './registry.ts';
 
 /** An event for sockets and webhooks. Only the engine reads `audience`; `data` is the public record. */
@@ -19,15 +20,8 @@ export interface EventDraft {
   readonly conversationId?: string;
   readonly audience: object;
   readonly data: object;
-}
-
-export interface PublishedEvent {
-  readonly seq: number;
-  readonly type: string;
-  readonly at: string;
-  readonly conversationId: string | null;
-  readonly audience: string;
-  readonly data: string;
+  /** What the row has as audience and data, as JSON; by default those above. */
+  readonly stored?: { readonly audience: string; readonly data: string };
 }
 
 export interface AuditDraft {
@@ -152,16 +146,11 @@ export class Context implements View {
 
   emit(draft: EventDraft): void {
     this.#host.lastSeq += 1;
-    const event: PublishedEvent = {
-      seq: this.#host.lastSeq,
-      type: draft.type,
-      at: this.at,
-      conversationId: draft.conversationId ?? null,
-      audience: JSON.stringify(draft.audience),
-      data: JSON.stringify(draft.data),
-    };
-    insertEvent(this.db, event);
-    this.events.push(event);
+    const { type, audience, data, conversationId = null } = draft;
+    const stored = draft.stored ?? { audience: JSON.stringify(audience), data: JSON.stringify(data) };
+    const about = { seq: this.#host.lastSeq, type, at: this.at, conversationId };
+    insertEvent(this.db, { ...about, ...stored });
+    this.events.push(new PublishedEvent({ ...about, audience }, () => data));
   }
 
   /** Sets or moves a deadline. */

@@ -10,13 +10,14 @@ import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Clock } from './clock.ts';
 import type { CommandDefinition, CommandRequest } from './command.ts';
-import type { Ceilings, PublishedEvent, Settings } from './context.ts';
+import type { Ceilings, Settings } from './context.ts';
 import { type DeadlineCommands, Deadlines } from './deadlines.ts';
 import { DueList } from './due-list.ts';
 import type { Ids } from './ids.ts';
 import type { Log } from './log.ts';
 import { OpenFiles } from './open-files.ts';
 import { Outbox, type OutboxJobs } from './outbox.ts';
+import type { PublishedEvent } from './published-event.ts';
 import { Slices } from './slices.ts';
 import { Workspace } from './workspace.ts';
 

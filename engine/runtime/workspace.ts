@@ -9,10 +9,11 @@ import { earliestOutboxAt } from '../../store/runtime/outbox.ts';
 import { type Caller, clientOf } from './caller.ts';
 import { type Clock, isoTime } from './clock.ts';
 import type { CommandDefinition } from './command.ts';
-import { type Ceilings, Context, type ContextHost, type PublishedEvent, type Settings, type View } from './context.ts';
+import { type Ceilings, Context, type ContextHost, type Settings, type View } from './context.ts';
 import type { Ids } from './ids.ts';
 import { Lane, type LaneHooks } from './lane.ts';
 import type { Log } from './log.ts';
+import type { PublishedEvent } from './published-event.ts';
 import { Registry } from './registry.ts';
 import type { Slices } from './slices.ts';
 

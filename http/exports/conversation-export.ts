@@ -6,15 +6,16 @@ import { conversationView } from '../../engine/conversations/conversation.ts';
 import { messageView } from '../../engine/conversations/messages.ts';
 import { noteView } from '../../engine/conversations/notes.ts';
 import { visitorKind } from '../../engine/customers/visitors.ts';
+import { publishedFrom } from '../../engine/event-forms.ts';
 import { type Grant, isAllowed } from '../../engine/rights/scopes.ts';
 import type { View } from '../../engine/runtime/context.ts';
+import type { PublishedEvent } from '../../engine/runtime/published-event.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';
 import { type Roster, theRoster } from '../../engine/workspace/roster.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import { newestNote } from '../../store/conversations/notes.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import { findContact } from '../../store/customers/contacts.ts';
-import type { EventRow } from '../../store/runtime/events.ts';
 import type { Reader } from '../../workers/reader/reader.ts';
 import { readableData } from '../schemas/event-records.ts';
 import { RightsEnded } from '../schemas/scoped-members.ts';
@@ -117,19 +118,17 @@ async function* eventPages(of: Export, upToSeq: number): AsyncGenerator<string[]
     const page = await of.reader.events({ ...nameOf(of), afterSeq, upToSeq });
     const last = page.at(-1);
     if (last === undefined) return;
-    yield page.flatMap((event) => eventText(event, of.grant) ?? []);
+    yield page.flatMap((row) => eventText(publishedFrom(row), of.grant) ?? []);
     afterSeq = last.seq;
   }
 }
 
 /**
- * In the form of socket frames, whose data is JSON text already. Undefined for an event that the caller may not see.
+ * In the form of socket frames. Undefined for an event that the caller may not see.
  */
-function eventText(
-  { seq, type, at, conversationId, data: whole }: EventRow,
-  grant: Grant | undefined,
-): string | undefined {
-  const data = grant === undefined ? whole : JSON.stringify(readableData(type, JSON.parse(whole), grant));
+function eventText(event: PublishedEvent, grant: Grant | undefined): string | undefined {
+  const { seq, type, at, conversationId } = event;
+  const data = grant === undefined ? event.dataText : JSON.stringify(readableData(type, event.data, grant));
   if (data === undefined) return undefined;
   return `{"seq":${seq},"type":${JSON.stringify(type)},"at":"${at}","conversationId":${JSON.stringify(conversationId)},"data":${data}}`;
 }

@@ -1,10 +1,11 @@
 // Frames: an event as text for agents and for its customer, serialised at most once each; who may receive it; and the
 // parsing of client frames. Decisions 6.
 
+import type { Audience, ConversationAudience } from '../../engine/audience.ts';
 import { customerConversation, provesEmail } from '../../engine/conversations/customer-view.ts';
-import { type Audience, type ConversationAudience, recordIn } from '../../engine/events.ts';
+import { recordIn } from '../../engine/events.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
-import type { PublishedEvent } from '../../engine/runtime/context.ts';
+import type { PublishedEvent } from '../../engine/runtime/published-event.ts';
 import { passesDepartment, worksIn } from '../../engine/workspace/access.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { JsonTooIntricate, parseJson } from '../pipeline/json.ts';
@@ -19,12 +20,12 @@ export class EventFrame {
 
   constructor(event: PublishedEvent) {
     this.event = event;
-    // Written by the engine as an Audience.
-    this.audience = JSON.parse(event.audience) as Audience;
+    // emit() takes no other.
+    this.audience = event.audience as Audience;
   }
 
   get forAgents(): Uint8Array {
-    this.#forAgents ??= Buffer.from(textOf(this.event, this.event.data));
+    this.#forAgents ??= Buffer.from(textOf(this.event, this.event.dataText));
     return this.#forAgents;
   }
 
@@ -106,9 +107,9 @@ function textOf(event: PublishedEvent, data: string): string {
 }
 
 function visitorData(event: PublishedEvent, mailPreview: ConversationAudience['mailPreview']): string {
-  if (!event.type.startsWith('conversation.')) return event.data;
+  if (!event.type.startsWith('conversation.')) return event.dataText;
   const conversation = recordIn(event, 'conversation');
   return conversation === undefined
-    ? event.data
+    ? event.dataText
     : JSON.stringify({ conversation: customerConversation(conversation, { mailPreview }) });
 }

@@ -6,7 +6,8 @@ import { audienceOf, requireReachable } from '../../engine/conversations/convers
 import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
 import { Refusal, type Slug } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
-import type { PublishedEvent, View } from '../../engine/runtime/context.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import type { PublishedEvent } from '../../engine/runtime/published-event.ts';
 import { availabilityOf } from '../../engine/widget/availability.ts';
 import { requireOwnConversation } from '../../engine/widget/chats.ts';
 import { agentView, theRoster } from '../../engine/workspace/roster.ts';

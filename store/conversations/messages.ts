@@ -25,6 +25,10 @@ export function findMessage(db: Database, messageId: string): MessageRecord | un
   return row && fromRow(row);
 }
 
+export function rowidOfMessage(db: Database, messageId: string): number | undefined {
+  return db.get<{ rowid: number }>('SELECT rowid FROM message WHERE id = ?', [messageId])?.rowid;
+}
+
 /** The last agent to write in a conversation. */
 export function lastAgentIn(db: Database, conversationId: string): string | undefined {
   return db.get<{ senderId: string }>(

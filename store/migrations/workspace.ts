@@ -72,6 +72,7 @@ import { visitorLocale } from './workspace/0070-visitor-locale.ts';
 import { queueCounts } from './workspace/0071-queue-counts.ts';
 import { mailSource } from './workspace/0072-mail-source.ts';
 import { endedPreviews } from './workspace/0073-ended-previews.ts';
+import { shortEvents } from './workspace/0074-short-events.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -151,4 +152,5 @@ export const workspaceMigrations: readonly Migration[] = [
   queueCounts,
   mailSource,
   endedPreviews,
+  shortEvents,
 ];

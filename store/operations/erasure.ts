@@ -4,6 +4,7 @@
 
 import { soughtFields } from '../customers/contacts.ts';
 import type { Database } from '../database.ts';
+import { messageRowid } from '../runtime/events.ts';
 
 export interface Erased {
   readonly visitors: number;
@@ -64,10 +65,13 @@ const outgoing = `subjectId IN (SELECT id FROM erasedSubject) OR lower(target) I
      OR EXISTS (SELECT 1 FROM json_tree(payload) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`;
 
 const erase: readonly string[] = [
-  // A browser used by another person since belongs to that person; its earlier details are erased.
+  // A browser used by another person since belongs to that person; its earlier details are erased. Both forms of data
+  // (engine/event-forms.ts).
   `UPDATE event SET audience = ${noAudience}, data = '{}' WHERE conversationId IN (SELECT id FROM erasedConversation) OR json_extract(data, '$.visitor.id') IN (SELECT id FROM erasedVisitor)
      OR json_extract(data, '$.completion.visitorId') IN (SELECT id FROM erasedVisitor) OR json_extract(data, '$.visitor.contactId') IN (SELECT id FROM erasedContact)
      OR json_extract(data, '$.message.id') IN (SELECT id FROM erasedMessage) OR json_extract(data, '$.conversation.id') IN (SELECT conversationId FROM erasedMessage)
+     OR (data LIKE '[{%' AND conversationId IN (SELECT conversationId FROM erasedMessage))
+     OR EXISTS (SELECT 1 FROM message WHERE message.rowid = ${messageRowid} AND (message.id IN (SELECT id FROM erasedMessage) OR ${namesErased('json_array(body, bodyHtml, json(attachments))')}))
      OR ${namesErased('data')}`,
   // System lines may contain the contact's name.
   `UPDATE message SET body = '${erasedText}', bodyHtml = NULL, threading = NULL, mail = ${withoutPeople}, attachments = '[]', deliveryStatus = iif(deliveryStatus = 'queued', 'failed', deliveryStatus) WHERE id IN (SELECT id FROM erasedMessage)`,

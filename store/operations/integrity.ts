@@ -3,6 +3,7 @@
 
 import type { Database } from '../database.ts';
 import { jsonColumns } from '../json.ts';
+import { messageRowid } from '../runtime/events.ts';
 
 interface Rule {
   /** The rule. */
@@ -22,6 +23,11 @@ const rules: readonly Rule[] = [
   {
     rule: 'events are numbered without a gap',
     sql: `SELECT 'no event ' || (seq - 1) AS fault FROM event WHERE seq > (SELECT min(seq) FROM event) AND NOT EXISTS (SELECT 1 FROM event AS before WHERE before.seq = event.seq - 1)`,
+  },
+  {
+    rule: 'the message and the conversation of an event exist',
+    sql: `SELECT 'event ' || seq AS fault FROM event WHERE (${messageRowid} <> 0 AND ${messageRowid} NOT IN (SELECT rowid FROM message))
+          OR ((data LIKE '[%' OR audience LIKE '[%') AND NOT EXISTS (SELECT 1 FROM conversation WHERE id = event.conversationId))`,
   },
   {
     rule: "ticket numbers count from 1 to the workspace's last one",

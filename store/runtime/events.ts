@@ -1,4 +1,5 @@
 // Events for sockets, which may request them again: rows with a gap-free sequence per workspace, kept for seven days.
+// They are read again by store/conversations/kept-events.ts.
 
 import type { Database } from '../database.ts';
 
@@ -7,11 +8,14 @@ export interface EventRow {
   readonly type: string;
   readonly at: string;
   readonly conversationId: string | null;
-  /** Who may see it, as JSON, read only by the engine. */
+  /** Who may see it, as JSON in a form of engine/event-forms.ts. */
   readonly audience: string;
-  /** The record it is about, as JSON. */
+  /** The record it is about, as JSON in a form of engine/event-forms.ts. */
   readonly data: string;
 }
+
+/** In SQL: the rowid of the message that an event's data refers to; 0 if it refers to none. */
+export const messageRowid = 'CAST(substr(event.data, 2, 16) AS INTEGER)';
 
 export function insertEvent(db: Database, row: EventRow): void {
   db.run('INSERT INTO event (seq, type, at, conversationId, audience, data) VALUES (?, ?, ?, ?, ?, ?)', [
@@ -24,30 +28,6 @@ export function insertEvent(db: Database, row: EventRow): void {
   ]);
 }
 
-/** Events after `afterSeq`, up to and including `upToSeq`, in order. Read one by one, since they may be long. */
-export function* eventsBetween(
-  db: Database,
-  range: { afterSeq: number; upToSeq: number; limit: number },
-): Generator<EventRow> {
-  yield* db.iterate<EventRow>('SELECT * FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?', [
-    range.afterSeq,
-    range.upToSeq,
-    range.limit,
-  ]);
-}
-
-/** The same, only for a visitor's own conversations, by their index, without reading the rest. */
-export function* eventsOfVisitorBetween(
-  db: Database,
-  range: { visitorId: string; afterSeq: number; upToSeq: number; limit: number },
-): Generator<EventRow> {
-  yield* db.iterate<EventRow>(
-    `SELECT event.* FROM event INDEXED BY eventByConversation
-     WHERE conversationId IN (SELECT id FROM conversation WHERE visitorId = ?) AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
-    [range.visitorId, range.afterSeq, range.upToSeq, range.limit],
-  );
-}
-
 export function newestSeq(db: Database): number {
   return db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM event')?.seq ?? 0;
 }
@@ -56,23 +36,16 @@ export function oldestSeq(db: Database): number | undefined {
   return db.get<{ seq: number | null }>('SELECT min(seq) AS seq FROM event')?.seq ?? undefined;
 }
 
+/** Stores the event in another form. */
+export function setEventForm(db: Database, { seq, audience, data }: Pick<EventRow, 'seq' | 'audience' | 'data'>): void {
+  db.run('UPDATE event SET audience = ?, data = ? WHERE seq = ?', [audience, data, seq]);
+}
+
 /** Deletes events from before `at`, but never the newest one, which holds the sequence. Returns the count. */
 export function deleteEventsBefore(db: Database, at: string, limit: number): number {
   // Scans only the oldest rows, which are in order of time: a search for old ones would read all.
   return db.run(
     'DELETE FROM event WHERE seq IN (SELECT seq FROM (SELECT seq, at FROM event WHERE seq < (SELECT max(seq) FROM event) ORDER BY seq LIMIT ?) WHERE at < ?)',
     [limit, at],
-  );
-}
-
-/** In order, one by one: after `afterSeq`, up to and including `upToSeq`. */
-export function* eventsOfConversation(
-  db: Database,
-  range: { conversationId: string; afterSeq: number; upToSeq: number },
-): Generator<EventRow> {
-  // Names the index, because without statistics SQLite may scan the table instead.
-  yield* db.iterate<EventRow>(
-    'SELECT * FROM event INDEXED BY eventByConversation WHERE conversationId = ? AND seq > ? AND seq <= ? ORDER BY seq',
-    [range.conversationId, range.afterSeq, range.upToSeq],
   );
 }

@@ -159,7 +159,7 @@ t.test('requests that go wrong on the way', async (t) => {
       service.running.services.engine
         .workspace(owner.workspaceId)
         ?.db.all<{ text: string }>(
-          `SELECT data ->> '$.message.body' AS text FROM event WHERE type = 'message.created'`,
+          `SELECT body AS text FROM event JOIN message ON message.rowid = event.data ->> '$[0]' WHERE type = 'message.created'`,
         ) ?? [];
     t.ok(
       after.every((text) => told.filter((one) => one.text === text).length === 1),

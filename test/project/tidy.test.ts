@@ -85,8 +85,8 @@ t.test('folders import only what they may', async (t) => {
 const order: Readonly<Record<string, readonly string[]>> = {
   engine: [
     'constants errors locales text runtime/',
-    'lines rights/ rollups',
-    'devices imported-ids mail-addresses preconditions webhook-deliveries',
+    'audience lines rights/ rollups',
+    'devices event-forms imported-ids mail-addresses preconditions webhook-deliveries',
     'directory/ events',
     'workspace/',
     'conversations/ knowledge/ mail/',

@@ -5,9 +5,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { publishedFrom } from '../../engine/event-forms.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
+import { eventsBetween } from '../../store/conversations/kept-events.ts';
 import { reservedEmails } from '../../store/directory/directory.ts';
-import { type EventRow, eventsBetween } from '../../store/runtime/events.ts';
+import type { EventRow } from '../../store/runtime/events.ts';
 import { type Random, randomFrom } from '../support/seeded.ts';
 import { Absence } from './absence.ts';
 import { actions } from './actions.ts';
@@ -311,7 +313,9 @@ export class Simulation {
       upToSeq: workspace.publishedSeq,
       limit: 100_000,
     });
-    for (const event of news) {
+    for (const row of news) {
+      const { audience, dataText } = publishedFrom(row);
+      const event: EventRow = { ...row, audience: JSON.stringify(audience), data: dataText };
       this.#events.push(event);
       this.#print.update(`${event.seq} ${event.type} ${event.at} ${event.data}`);
       if (event.seq !== this.#events.length)

@@ -74,7 +74,10 @@ function versionOf(path: string): number {
   return version;
 }
 
-/** Statements, one per line, that recreate the file. Virtual tables fill themselves from the tables they index. */
+/**
+ * Statements, one per line, that recreate the file. Virtual tables fill themselves from the tables they index; those
+ * without content stay empty.
+ */
 function dump(path: string): string[] {
   const db = Database.openReader(path);
   try {
@@ -90,7 +93,7 @@ function dump(path: string): string[] {
         return db.all<{ row: string }>(`SELECT ${values} AS row FROM "${name}"`).map(({ row }) => `INSERT INTO "${name}" (${columns.join(', ')}) VALUES (${row.replaceAll('\n', `'||char(10)||'`)});`);
       });
     const of = (...types: string[]): string[] => schema.filter(({ type }) => types.includes(type)).map(({ sql }) => line(sql));
-    const virtual = tables.filter(({ type }) => type === 'virtual').map(({ name }) => `INSERT INTO ${name} (${name}) VALUES ('rebuild');`);
+    const virtual = schema.filter(({ sql }) => /\bcontent\s*=\s*'\w/.test(sql)).map(({ name }) => `INSERT INTO ${name} (${name}) VALUES ('rebuild');`);
     return [...of('table'), ...rows, ...virtual, ...of('index', 'trigger'), `PRAGMA user_version = ${db.version};`];
   } finally {
     db.close();

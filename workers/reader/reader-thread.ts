@@ -4,6 +4,7 @@
 
 import { workerData } from 'node:worker_threads';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
+import { eventsOfConversation, type KeptEvent } from '../../store/conversations/kept-events.ts';
 import { type MessageRecord, messagesBetween } from '../../store/conversations/messages.ts';
 import { type NoteRecord, notesBetween } from '../../store/conversations/notes.ts';
 import type { Cursor } from '../../store/cursor.ts';
@@ -30,7 +31,6 @@ import {
   totalsOf,
 } from '../../store/reports/sums.ts';
 import type { GoalTotals, Totals } from '../../store/reports/types.ts';
-import { type EventRow, eventsOfConversation } from '../../store/runtime/events.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
 import { answerCalls, ThreadUnavailable } from '../thread.ts';
 import { OpenFiles } from './open-files.ts';
@@ -152,9 +152,9 @@ export const methods = {
     conversationId,
     afterSeq,
     upToSeq,
-  }: OfConversation & { afterSeq: number; upToSeq: number }): Seen<EventRow[]> {
+  }: OfConversation & { afterSeq: number; upToSeq: number }): Seen<KeptEvent[]> {
     return together(workspaceId, (db) =>
-      page(eventsOfConversation(db, { conversationId, afterSeq, upToSeq }), ({ data }) => data.length),
+      page(eventsOfConversation(db, { conversationId, afterSeq, upToSeq }), charsOfEvent),
     );
   },
 
@@ -304,6 +304,11 @@ async function catchUp(workspaceId: string): Promise<void> {
 
 function othersTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** About as many as its text will have. */
+function charsOfEvent({ data, message }: KeptEvent): number {
+  return data.length + (message === undefined ? 0 : message.body.length + (message.bodyHtml?.length ?? 0));
 }
 
 /** Rows up to the character limit; at least one, if there is one. */

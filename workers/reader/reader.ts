@@ -5,6 +5,7 @@
 
 import { availableParallelism } from 'node:os';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
+import type { KeptEvent } from '../../store/conversations/kept-events.ts';
 import type { MessageRecord } from '../../store/conversations/messages.ts';
 import type { NoteRecord } from '../../store/conversations/notes.ts';
 import type { Cursor } from '../../store/cursor.ts';
@@ -15,7 +16,6 @@ import type { DrillDown, NamedConversation } from '../../store/reports/lists.ts'
 import type { ReportRange } from '../../store/reports/pieces.ts';
 import type { BucketTotals, ReportScope } from '../../store/reports/sums.ts';
 import type { GoalTotals, Totals } from '../../store/reports/types.ts';
-import type { EventRow } from '../../store/runtime/events.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
 import { createThread } from '../thread.ts';
 import type { methods, OfConversation, ReaderData } from './reader-thread.ts';
@@ -41,7 +41,7 @@ export interface Reader {
   search(workspaceId: string, question: SearchQuestion): Promise<Json<SearchAnswer>>;
   messages(page: OfConversation & { after: string; upTo: string }): Promise<MessageRecord[]>;
   notes(page: OfConversation & { after: Cursor; upTo: Cursor }): Promise<NoteRecord[]>;
-  events(page: OfConversation & { afterSeq: number; upToSeq: number }): Promise<EventRow[]>;
+  events(page: OfConversation & { afterSeq: number; upToSeq: number }): Promise<KeptEvent[]>;
   contacts(workspaceId: string, search: { search: string; limit: number; offset: number }): Promise<ContactRecord[]>;
   bucketTotals(workspaceId: string, scope: ReportScope, buckets: Buckets): Promise<BucketTotals>;
   totals(workspaceId: string, scope: ReportScope, range: ReportRange): Promise<Totals>;
