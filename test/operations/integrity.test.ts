@@ -47,6 +47,11 @@ async function lived(t: Teardown): Promise<{ dataDir: string; workspaceId: strin
 /** A statement, and the rule it violates. */
 const breaks: [string, RegExp][] = [
   [`DELETE FROM event WHERE seq = (SELECT min(seq) + 1 FROM event)`, /without a gap/],
+  [
+    `UPDATE event SET data = '[999999]' WHERE type = 'message.created'`,
+    /message and the conversation of an event exist/,
+  ],
+  [`UPDATE event SET conversationId = 'gone' WHERE type = 'conversation.updated'`, /conversation of an event exist/],
   [`UPDATE conversation SET ticketNumber = 7 WHERE rowid_first`, /ticket numbers/],
   [`UPDATE conversation SET lastLineAt = '2020-01-01T00:00:00.000Z'`, /newest message/],
   [`UPDATE conversation SET lastCustomerMessageAt = '2020-01-01T00:00:00.000Z'`, /customer last wrote/],

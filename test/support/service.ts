@@ -17,6 +17,7 @@ import { signatureOf } from '../../http/signed/signatures.ts';
 import { type MailSender, type OutgoingMail, outboxSender } from '../../workers/providers/mail.ts';
 import { type Answer, type CallOptions, callApi, password } from './api.ts';
 import { ManualClock } from './manual-clock.ts';
+import { differencesOf } from './same-events.ts';
 import { TestSocket } from './socket.ts';
 
 export { type Answer, type CallOptions, password } from './api.ts';
@@ -56,6 +57,8 @@ export class Service {
   readonly clock: ManualClock;
   readonly #mails: RecordedMails;
   readonly #sockets: TestSocket[] = [];
+  /** Agents' sockets that have only received what happened while they were open. */
+  readonly #live: TestSocket[] = [];
   #people = 0;
 
   constructor(running: Running, dataDir: string, clock: ManualClock, mails: RecordedMails) {
@@ -247,12 +250,18 @@ export class Service {
   async #readySocket(namespace: 'agent' | 'visitor', token: string, options: { since?: number }): Promise<TestSocket> {
     const socket = await TestSocket.open(`${this.url.replace('http', 'ws')}/${namespace}`, token, options);
     this.#sockets.push(socket);
+    if (namespace === 'agent' && options.since === undefined) this.#live.push(socket);
     return socket;
   }
 
   /** Throws if a socket received what the AsyncAPI document does not declare. */
   requireSoundFrames(): void {
     for (const { problem } of this.#sockets) if (problem !== undefined) throw new Error(problem);
+  }
+
+  /** How events differ by now from those that agents received. None, after every test of the suite. */
+  changedEvents(): string[] {
+    return differencesOf(this.#live, [...this.running.services.engine.openWorkspaces()]);
   }
 
   /** Throws if the reports differ from the conversations. Checked after every test of the suite. */
@@ -330,9 +339,11 @@ export async function startService(t: Teardown, options: StartOptions = {}): Pro
   const service = new Service(running, dataDir, clock, mails);
   t.teardown(async () => {
     service.requireSoundReports();
+    const changed = service.changedEvents();
     await running.stop();
     if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
     service.requireSoundFrames();
+    if (changed.length > 0) throw new Error(changed.join('\n'));
   });
   return service;
 }
