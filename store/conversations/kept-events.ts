@@ -73,15 +73,13 @@ interface Range {
   readonly upToSeq: number;
 }
 
-/** Events after `afterSeq`, up to and including `upToSeq`, in order. */
-export function eventsBetween(db: Database, range: Range & { limit: number }): KeptEvent[] {
-  return db
-    .all<Row>(`SELECT ${columns} FROM event ${rows} WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`, [
-      range.afterSeq,
-      range.upToSeq,
-      range.limit,
-    ])
-    .map(fromRow);
+/** Events after `afterSeq`, up to and including `upToSeq`, in order. Read one by one, since they may be long. */
+export function* eventsBetween(db: Database, range: Range & { limit: number }): Generator<KeptEvent> {
+  for (const row of db.iterate<Row>(
+    `SELECT ${columns} FROM event ${rows} WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
+    [range.afterSeq, range.upToSeq, range.limit],
+  ))
+    yield fromRow(row);
 }
 
 /** The newest events before `seq`, newest first. */
@@ -92,16 +90,18 @@ export function eventsBefore(db: Database, page: { seq: number; limit: number })
 }
 
 /** Those of eventsBetween(), only for a visitor's own conversations, by their index, without reading the rest. */
-export function eventsOfVisitorBetween(db: Database, range: Range & { visitorId: string; limit: number }): KeptEvent[] {
-  return db
-    .all<Row>(
-      `SELECT ${columns} FROM (
-         SELECT seq AS pageSeq FROM event INDEXED BY eventByConversation
-         WHERE conversationId IN (SELECT id FROM conversation WHERE visitorId = ?) AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?
-       ) JOIN event ON event.seq = pageSeq ${rows} ORDER BY event.seq`,
-      [range.visitorId, range.afterSeq, range.upToSeq, range.limit],
-    )
-    .map(fromRow);
+export function* eventsOfVisitorBetween(
+  db: Database,
+  range: Range & { visitorId: string; limit: number },
+): Generator<KeptEvent> {
+  for (const row of db.iterate<Row>(
+    `SELECT ${columns} FROM (
+       SELECT seq AS pageSeq FROM event INDEXED BY eventByConversation
+       WHERE conversationId IN (SELECT id FROM conversation WHERE visitorId = ?) AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?
+     ) CROSS JOIN event ON event.seq = pageSeq ${rows} ORDER BY pageSeq`,
+    [range.visitorId, range.afterSeq, range.upToSeq, range.limit],
+  ))
+    yield fromRow(row);
 }
 
 /** In order, one by one. */

@@ -159,7 +159,7 @@ t.test("events about an erased contact's messages and conversations are emptied,
 
   const read = () => {
     const db = Database.openReader(workspacePath(dataDir, workspaceId));
-    const events = eventsBetween(db, { afterSeq: 0, upToSeq: 1000, limit: 1000 });
+    const events = [...eventsBetween(db, { afterSeq: 0, upToSeq: 1000, limit: 1000 })];
     const published = events.map((row) => ({ ...row, text: publishedFrom(row).dataText }));
     db.close();
     return published;

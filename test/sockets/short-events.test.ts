@@ -33,7 +33,7 @@ const formsIn = (db: Database): Form[] => db.all('SELECT seq, type, audience, da
 
 /** As versions before 74 stored them. */
 function storeWhole(db: Database): void {
-  for (const row of eventsBetween(db, { afterSeq: 0, upToSeq: Number.MAX_SAFE_INTEGER, limit: 100_000 })) {
+  for (const row of [...eventsBetween(db, { afterSeq: 0, upToSeq: newestSeq(db), limit: 100_000 })]) {
     const { audience, dataText } = publishedFrom(row);
     setEventForm(db, { seq: row.seq, audience: JSON.stringify(audience), data: dataText });
   }

@@ -30,5 +30,5 @@ export function differencesOf(sockets: readonly TestSocket[], workspaces: readon
 
 function keptIn({ db, lastSeq }: Workspace): Kept {
   const rows = eventsBetween(db, { afterSeq: 0, upToSeq: lastSeq, limit: lastSeq });
-  return new Map(rows.map((row) => [row.seq, JSON.parse(publishedFrom(row).dataText)]));
+  return new Map([...rows].map((row) => [row.seq, JSON.parse(publishedFrom(row).dataText)]));
 }
