@@ -9,11 +9,13 @@ import { createIds } from '../../engine/runtime/ids.ts';
 import { eventsBetween } from '../../store/conversations/kept-events.ts';
 import { Database } from '../../store/database.ts';
 import { operatorAudit } from '../../store/directory/operator-audit.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { Api } from '../support/api.ts';
 import { tempFolder } from '../support/folder.ts';
 import { lived } from '../support/lived.ts';
 import { runCommand, ServiceProcess } from '../support/process.ts';
 import { startService } from '../support/service.ts';
+import { storeWhole } from '../support/whole-events.ts';
 
 /** Files below the folder that contain the text in any letter case. */
 function filesWith(folder: string, text: string): string[] {
@@ -89,10 +91,7 @@ t.test('an erased contact is in no file any more; figures, numbers and others st
   t.ok(filesWith(dataDir, 'zanzibar').length >= 2, 'it was there');
 
   // As an upload that a message names.
-  const writer = Database.openWriter(
-    workspacePath(dataDir, workspaceId),
-    (await import('../../store/migrations/workspace.ts')).workspaceMigrations,
-  );
+  const writer = Database.openWriter(workspacePath(dataDir, workspaceId), workspaceMigrations);
   writer.run(`UPDATE message SET attachments = ? WHERE conversationId = ? AND senderType = 'visitor'`, [
     JSON.stringify([{ url: `http://switchboard.test/storage/${key}`, name: 'picture.png', size: 8 }]),
     begun.id,
@@ -143,47 +142,53 @@ t.test('an erased contact is in no file any more; figures, numbers and others st
   reader.close();
 });
 
-t.test("events about an erased contact's messages and conversations are emptied, and no others", async (t) => {
-  const dataDir = tempFolder(t);
-  const service = await startService(t, { dataDir });
-  const owner = await service.workspace();
-  const { workspaceId } = owner;
-  const kim = await service.customer(owner.embedId, { name: 'Kim', email: 'kim@example.org' });
-  const begun = (await service.post('/widget/conversations', { body: 'Hello' }, kim.token)).body.conversation;
-  await service.post(`/conversations/${begun.id}/status`, { status: 'pending' }, owner.token);
-  const other = await service.chat(owner, 'I am somebody else');
-  await service.post(`/conversations/${other.id}/messages`, { body: 'KIM@example.org' }, owner.token);
-  await service.post(`/conversations/${other.id}/messages`, { body: 'Not okim@example.org' }, owner.token);
-  const [contact] = (await service.get('/contacts?search=kim', owner.token)).body.contacts;
-  await service.stop();
+for (const form of ['as they are stored', 'as earlier versions stored them'] as const)
+  t.test(`events of an erased contact are emptied, and no others: ${form}`, async (t) => {
+    const dataDir = tempFolder(t);
+    const service = await startService(t, { dataDir });
+    const owner = await service.workspace();
+    const { workspaceId } = owner;
+    const kim = await service.customer(owner.embedId, { name: 'Kim', email: 'kim@example.org' });
+    const begun = (await service.post('/widget/conversations', { body: 'Hello' }, kim.token)).body.conversation;
+    await service.post(`/conversations/${begun.id}/status`, { status: 'pending' }, owner.token);
+    const other = await service.chat(owner, 'I am somebody else');
+    await service.post(`/conversations/${other.id}/messages`, { body: 'KIM@example.org' }, owner.token);
+    await service.post(`/conversations/${other.id}/messages`, { body: 'Not okim@example.org' }, owner.token);
+    const [contact] = (await service.get('/contacts?search=kim', owner.token)).body.contacts;
+    await service.stop();
 
-  const read = () => {
-    const db = Database.openReader(workspacePath(dataDir, workspaceId));
-    const events = [...eventsBetween(db, { afterSeq: 0, upToSeq: 1000, limit: 1000 })];
-    const published = events.map((row) => ({ ...row, text: publishedFrom(row).dataText }));
-    db.close();
-    return published;
-  };
-  const before = read();
-  const clock = systemClock();
-  await eraseContactOf(
-    { dataDir, areUploadsHere: true, workspaceId, at: new Date(clock.now()).toISOString(), ids: createIds(clock) },
-    contact.id,
-  );
-  const after = new Map(read().map((event) => [event.seq, event]));
-  for (const { seq, type, conversationId, text } of before) {
-    const isAbout = conversationId === begun.id || text.includes(kim.visitorId) || /"kim@example\.org"/i.test(text);
-    t.equal(after.get(seq)?.text, isAbout ? '{}' : text, `${type} ${seq}`);
-  }
-  const ofMessages = before.filter(({ type }) => type === 'message.created');
-  t.equal(
-    ofMessages.filter(({ seq }) => after.get(seq)?.text === '{}').length,
-    3,
-    "its own, the service's line, its address",
-  );
-  t.ok([...after.values()].some(({ text }) => text.includes('Not okim@example.org')));
-  t.same(verifyWorkspace(workspacePath(dataDir, workspaceId), workspaceId).findings, []);
-});
+    const read = () => {
+      const db = Database.openReader(workspacePath(dataDir, workspaceId));
+      const events = [...eventsBetween(db, { afterSeq: 0, upToSeq: 1000, limit: 1000 })];
+      const published = events.map((row) => ({ ...row, text: publishedFrom(row).dataText }));
+      db.close();
+      return published;
+    };
+    if (form === 'as earlier versions stored them') {
+      const db = Database.openWriter(workspacePath(dataDir, workspaceId), workspaceMigrations);
+      storeWhole(db);
+      db.close();
+    }
+    const before = read();
+    const clock = systemClock();
+    await eraseContactOf(
+      { dataDir, areUploadsHere: true, workspaceId, at: new Date(clock.now()).toISOString(), ids: createIds(clock) },
+      contact.id,
+    );
+    const after = new Map(read().map((event) => [event.seq, event]));
+    for (const { seq, type, conversationId, text } of before) {
+      const isAbout = conversationId === begun.id || text.includes(kim.visitorId) || /"kim@example\.org"/i.test(text);
+      t.equal(after.get(seq)?.text, isAbout ? '{}' : text, `${type} ${seq}`);
+    }
+    const ofMessages = before.filter(({ type }) => type === 'message.created');
+    t.equal(
+      ofMessages.filter(({ seq }) => after.get(seq)?.text === '{}').length,
+      3,
+      "its own, the service's line, its address",
+    );
+    t.ok([...after.values()].some(({ text }) => text.includes('Not okim@example.org')));
+    t.same(verifyWorkspace(workspacePath(dataDir, workspaceId), workspaceId).findings, []);
+  });
 
 t.test('erase prints what it would do, does it with --yes, and leaves an audit entry', async (t) => {
   const { dataDir, service, api, one, two } = await lived(t);

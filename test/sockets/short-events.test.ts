@@ -1,16 +1,15 @@
 // Events are stored without what their message and conversation say. Read again, they are what they were.
 
 import t from 'tap';
-import { publishedFrom } from '../../engine/event-forms.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import { shortenDeadline, shortenEvents } from '../../engine/workspace/short-events.ts';
-import { eventsBetween } from '../../store/conversations/kept-events.ts';
 import type { Database } from '../../store/database.ts';
 import { putDeadline } from '../../store/runtime/deadlines.ts';
 import { newestSeq, setEventForm } from '../../store/runtime/events.ts';
 import { tempFolder } from '../support/folder.ts';
 import { type Person, type Service, startService } from '../support/service.ts';
 import type { Frame } from '../support/socket.ts';
+import { storeWhole } from '../support/whole-events.ts';
 
 type Owner = Awaited<ReturnType<Service['workspace']>>;
 
@@ -30,14 +29,6 @@ interface Form {
 }
 
 const formsIn = (db: Database): Form[] => db.all('SELECT seq, type, audience, data FROM event ORDER BY seq');
-
-/** As versions before 74 stored them. */
-function storeWhole(db: Database): void {
-  for (const row of [...eventsBetween(db, { afterSeq: 0, upToSeq: newestSeq(db), limit: 100_000 })]) {
-    const { audience, dataText } = publishedFrom(row);
-    setEventForm(db, { seq: row.seq, audience: JSON.stringify(audience), data: dataText });
-  }
-}
 
 /** As the migration does, for a service that is started later. */
 function askToShorten(service: Service, db: Database): void {
