@@ -16,6 +16,9 @@ export function below(cursor: Cursor | undefined): { at: string; id: string } {
 /** Below every row, for lists in the other direction. */
 const bottom: Cursor = { at: '', id: '' };
 
+/** After every time. */
+const beyondAll = '~';
+
 /** The bindings of `(createdAt, id) > (@at, @id)`. */
 export function above(cursor: Cursor | undefined): { at: string; id: string } {
   const { at, id } = cursor ?? bottom;
@@ -42,4 +45,40 @@ function distinct(lists: readonly (readonly Cursor[])[]): Cursor[] {
 
 function isBelow(one: Cursor, other: Cursor): boolean {
   return one.at < other.at || (one.at === other.at && one.id < other.id);
+}
+
+/** The first places of a list that is read range by range, in its order, without duplicates. */
+export class FirstPlaces {
+  readonly limit: number;
+  readonly isNewestFirst: boolean;
+  #places: readonly Cursor[] = [];
+
+  constructor({ limit, isNewestFirst }: { limit: number; isNewestFirst: boolean }) {
+    this.limit = limit;
+    this.isNewestFirst = isNewestFirst;
+  }
+
+  get places(): readonly Cursor[] {
+    return this.#places;
+  }
+
+  add(places: readonly Cursor[]): void {
+    if (places.length === 0) return;
+    this.#places = (this.isNewestFirst ? newestOf : oldestOf)([this.#places, places], this.limit);
+  }
+
+  /** False if as many are before it. */
+  couldHold(place: Cursor): boolean {
+    const last = this.#places[this.limit - 1];
+    return last === undefined || this.isBefore(place, last);
+  }
+
+  /** The binding of a time beyond which no further row is among them. */
+  get until(): string {
+    return this.#places[this.limit - 1]?.at ?? (this.isNewestFirst ? bottom.at : beyondAll);
+  }
+
+  isBefore(one: Cursor, other: Cursor): boolean {
+    return this.isNewestFirst ? isBelow(other, one) : isBelow(one, other);
+  }
 }

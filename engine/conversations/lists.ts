@@ -1,16 +1,9 @@
 // Lists of conversations for the inbox, their counts, and tags. Decisions 4.5.
 
-import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
-import { customerNames } from '../../store/conversations/customer-names.ts';
-import { type QueueSort, queuePage, recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
-import {
-  countByDepartment,
-  countForAnyone,
-  countOwnUnread,
-  countQueue,
-  countQueueWithin,
-  mostCounted,
-} from '../../store/conversations/queue-counts.ts';
+import { type NamedRow, withCustomerNames } from '../../store/conversations/customer-names.ts';
+import { recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
+import type { ListsOfReader } from '../../store/conversations/queue-counts.ts';
+import { type QueueQuestion, type QueueSort, queuePage } from '../../store/conversations/queue-pages.ts';
 import type { QueueFilter } from '../../store/conversations/queue-runs.ts';
 import type { ConversationView } from '../../store/conversations/records.ts';
 import type { Cursor } from '../../store/cursor.ts';
@@ -32,86 +25,47 @@ interface Page {
   readonly limit: number;
 }
 
-/** Open and pending conversations that the agent may see. */
-export function listQueue(
-  view: View,
-  page: Page & { filter: QueueFilter; sort?: QueueSort | undefined },
-): ListedConversation[] {
-  return listed(view, queuePage(view.db, { ...page, reach: reachOf(callingAgent(view)) }));
+export interface QueueList {
+  readonly filter: QueueFilter;
+  readonly sort: QueueSort;
 }
 
-/** How many listQueue() finds in all, at most `mostCounted`. */
-export function countListed(view: View, filter: QueueFilter): number {
-  return countQueue(view.db, { filter, reach: reachOf(callingAgent(view)) });
+/** Open and pending conversations that the agent may see. */
+export function queueQuestion(view: View, list: QueueList): QueueQuestion {
+  return { ...list, reach: reachOf(callingAgent(view)) };
+}
+
+/** Only if the question is read in ranges: other reads take too long for this thread. */
+export function listQueue(view: View, page: Page & QueueQuestion): ListedConversation[] {
+  return listed(withCustomerNames(view.db, queuePage(view.db, page)));
 }
 
 /** Solved and closed conversations that the agent may see, last solved first. */
 export function listRecentlyClosed(view: View, page: Page): ListedConversation[] {
-  return listed(view, recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }));
+  const records = recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) });
+  return listed(withCustomerNames(view.db, records));
 }
 
 /** Spam that the agent may see, newest first. */
 export function listSpam(view: View, page: Page): ListedConversation[] {
-  return listed(view, spamPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }));
+  return listed(withCustomerNames(view.db, spamPage(view.db, { ...page, reach: reachOf(callingAgent(view)) })));
 }
 
-function listed(view: View, records: readonly ConversationRecord[]): ListedConversation[] {
-  const names = customerNames(
-    view.db,
-    records.map(({ id }) => id),
-  );
-  return records.map((record) => ({ ...conversationView(record), customerName: names.get(record.id) ?? null }));
+export function listed(rows: readonly NamedRow[]): ListedConversation[] {
+  return rows.map(({ record, customerName }) => ({ ...conversationView(record), customerName }));
 }
 
-/** At most `mostCounted` each. */
-export interface QueueCounts {
-  readonly mine: number;
-  readonly unassigned: number;
-  readonly all: number;
-  readonly unread: number;
-  readonly waiting: number;
-  readonly waitingCalls: number;
-  readonly offered: number;
-  readonly channels: readonly { readonly channel: Channel; readonly count: number }[];
-  readonly departments: readonly { readonly departmentId: string; readonly count: number }[];
-  /** Null: unknown. */
-  readonly views: readonly { readonly viewId: string; readonly count: number | null }[];
-}
-
-/**
- * One request counts views as far as this, which is about ten milliseconds each; the numbers of further views are
- * unknown. An agent in 20 departments has 67 ranges in a view without an assignee.
- */
-const mostForViews = { ranges: 5000, entries: 5000 };
-
-/** Of the lists that the agent has. The number of statements does not grow with its departments. */
-export function countLists(view: View): QueueCounts {
+/** The lists that the agent has, to be counted by another thread. */
+export function listsToCount(view: View): ListsOfReader {
   const agent = callingAgent(view);
   const reach = reachOf(agent);
-  const count = (filter: QueueFilter): number => countQueue(view.db, { reach, filter });
-  const waitingIn = (channel: Channel): number =>
-    reach.channels.includes(channel) ? countForAnyone(view.db, { reach, channel }) : 0;
-  const budget = { ...mostForViews };
   return {
-    mine: count({ assigneeId: agent.id, isOfferedToo: true }),
-    unassigned: count({ assigneeId: 'none' }),
-    all: count({}),
-    unread: countOwnUnread(view.db, reach),
-    waiting: Math.min(mostCounted, waitingIn('chat') + waitingIn('ticket')),
-    waitingCalls: waitingIn('call'),
-    offered: count({ isOffered: true }),
-    channels: reach.channels.map((channel) => ({ channel, count: count({ channel }) })),
-    departments: countByDepartment(view.db, {
-      reach,
-      departmentIds: reach.departmentIds ?? [...theRoster(view).departments.keys()],
-    }),
-    views: listSavedViews(view).map(({ id, filter }) => {
-      const assigneeId = filter.assigneeId === 'me' ? agent.id : filter.assigneeId;
-      return {
-        viewId: id,
-        count: countQueueWithin(view.db, { reach, filter: { ...filter, assigneeId } }, budget) ?? null,
-      };
-    }),
+    reach,
+    departmentIds: reach.departmentIds ?? [...theRoster(view).departments.keys()],
+    views: listSavedViews(view).map(({ id, filter }) => ({
+      viewId: id,
+      filter: { ...filter, assigneeId: filter.assigneeId === 'me' ? agent.id : filter.assigneeId },
+    })),
   };
 }
 

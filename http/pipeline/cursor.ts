@@ -26,14 +26,36 @@ export function parseTime(text: string | undefined, name: string): string | unde
   return Number.isNaN(ms) ? refuseField('invalid_query', name, 'must be a time that exists') : isoTime(ms);
 }
 
+interface PageQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+interface Rows<Row> {
+  readonly rows: Row[];
+  readonly nextCursor: string | null;
+}
+
 /** Reads one row more than requested, to learn whether there are more. */
 export function pageOf<Row>(
-  query: { readonly limit?: number; readonly cursor?: string },
+  query: PageQuery,
   read: (page: { cursor: Cursor | undefined; limit: number }) => Row[],
   placeOf: (row: Row) => Cursor,
-): { rows: Row[]; nextCursor: string | null } {
-  const limit = query.limit ?? defaultLimit;
-  const rows = read({ cursor: parseCursor(query.cursor), limit: limit + 1 });
+): Rows<Row> {
+  return pageIn(query, read(pageAsked(query)), placeOf);
+}
+
+/** The same in two parts, for rows that come later: what to read, one row more than requested. */
+export function pageAsked(query: PageQuery): { cursor: Cursor | undefined; limit: number } {
+  return { cursor: parseCursor(query.cursor), limit: (query.limit ?? defaultLimit) + 1 };
+}
+
+/** And the page in the rows that were read. */
+export function pageIn<Row>(
+  { limit = defaultLimit }: PageQuery,
+  rows: readonly Row[],
+  placeOf: (row: Row) => Cursor,
+): Rows<Row> {
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   const place = last === undefined ? undefined : placeOf(last);
   return { rows: rows.slice(0, limit), nextCursor: place === undefined ? null : `${place.at}|${place.id}` };

@@ -9,11 +9,12 @@ import {
   declineAssignment,
 } from '../../engine/conversations/handshake.ts';
 import {
-  countListed,
-  countLists,
+  listed,
   listQueue,
   listRecentlyClosed,
   listSpam,
+  listsToCount,
+  queueQuestion,
   readConversation,
   setTags,
 } from '../../engine/conversations/lists.ts';
@@ -25,9 +26,9 @@ import { isAllowed } from '../../engine/rights/scopes.ts';
 import { readOriginal } from '../../engine/tickets/original-mail.ts';
 import { sendMessage } from '../../engine/tickets/replies.ts';
 import { mailTranscript } from '../../engine/tickets/transcript.ts';
-import { placeInQueue, type QueueSort as Sort } from '../../store/conversations/lists.ts';
 import { mostCounted } from '../../store/conversations/queue-counts.ts';
-import { byCreated, defaultLimit, pageOf, parseTime } from '../pipeline/cursor.ts';
+import { isReadInRanges, placeInQueue, type QueueSort as Sort } from '../../store/conversations/queue-pages.ts';
+import { byCreated, defaultLimit, pageAsked, pageIn, pageOf, parseTime } from '../pipeline/cursor.ts';
 import { type Method, route } from '../route.ts';
 import { OriginalMail } from '../schemas/mail-reading.ts';
 import { Answering } from '../schemas/mail-writing.ts';
@@ -127,15 +128,19 @@ export const conversationRoutes = [
       }),
     },
     refusals: [],
-    read(view, { query }) {
+    async ask(view, { workspaceId, query }, { reader }) {
       const filter = { ...query, isOffered: query.offered, isOfferedToo: query.withOffered };
       const sort = sortOf(query.sort);
-      const { rows, nextCursor } = pageOf(
-        query,
-        (page) => listQueue(view, { filter, sort, ...page }),
-        (row) => placeInQueue(sort, row),
-      );
-      return { conversations: rows, nextCursor, total: query.total === true ? countListed(view, filter) : null };
+      const asked = { ...queueQuestion(view, { filter, sort }), ...pageAsked(query) };
+      const isCounted = query.total === true;
+      const { rows, total } =
+        isReadInRanges(asked) && !isCounted
+          ? { rows: listQueue(view, asked), total: null }
+          : await reader
+              .queue(workspaceId, { ...asked, isCounted })
+              .then((answer) => ({ ...answer, rows: listed(answer.rows) }));
+      const page = pageIn(query, rows, (row) => placeInQueue(sort, row));
+      return { conversations: page.rows, nextCursor: page.nextCursor, total };
     },
   }),
 
@@ -151,7 +156,7 @@ export const conversationRoutes = [
     access: { kind: 'agent', scope: 'conversations:read' },
     reply: { status: 200, schema: QueueCounts },
     refusals: [],
-    read: (view) => countLists(view),
+    ask: (view, { workspaceId }, { reader }) => reader.countLists(workspaceId, listsToCount(view)),
   }),
 
   route({

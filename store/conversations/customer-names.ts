@@ -2,6 +2,21 @@
 
 import type { Database } from '../database.ts';
 import { toJson } from '../json.ts';
+import type { ConversationRecord } from './records.ts';
+
+/** A row of a list that can be shown without another read. */
+export interface NamedRow {
+  readonly record: ConversationRecord;
+  readonly customerName: string | null;
+}
+
+export function withCustomerNames(db: Database, records: readonly ConversationRecord[]): NamedRow[] {
+  const names = customerNames(
+    db,
+    records.map(({ id }) => id),
+  );
+  return records.map((record) => ({ record, customerName: names.get(record.id) ?? null }));
+}
 
 /**
  * By conversation: the visitor's name, else its contact's, else an address or a number. Without any of them, such as a

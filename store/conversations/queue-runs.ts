@@ -31,6 +31,10 @@ export interface Run {
   /** Which of the entries in the range; undefined for all. */
   readonly only?: string;
   readonly values: Readonly<Record<string, string | number | null>>;
+  /** Of a channel's run, and a department's. */
+  readonly channel?: Channel;
+  /** Of a department's run; null without a department. */
+  readonly departmentId?: string | null;
 }
 
 const inDepartment = '(@departmentId IS NULL OR departmentId = @departmentId)';
@@ -63,11 +67,14 @@ export function runsOf({ reach, filter }: QueueReader): Run[] {
     of: 'channel',
     where: 'channel = @channel',
     values: { ...narrowed, channel },
+    channel,
   });
   const ofDepartment = (channel: Channel, departmentId: string | null): Run => ({
     of: 'department',
     where: 'channel = @channel AND departmentId IS @departmentId',
     values: { ...narrowed, channel, departmentId },
+    channel,
+    departmentId,
   });
   if (reach.departmentIds === null)
     return channels.map((channel) =>

@@ -4,7 +4,7 @@
 import type { Database } from '../database.ts';
 import { fromJson, toJson } from '../json.ts';
 import type { Channel } from './conversations.ts';
-import type { QueueSort } from './lists.ts';
+import type { QueueSort } from './queue-pages.ts';
 
 export type ViewSort = Exclude<QueueSort, 'activity' | 'oldest_activity'>;
 

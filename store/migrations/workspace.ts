@@ -73,6 +73,7 @@ import { queueCounts } from './workspace/0071-queue-counts.ts';
 import { mailSource } from './workspace/0072-mail-source.ts';
 import { endedPreviews } from './workspace/0073-ended-previews.ts';
 import { shortEvents } from './workspace/0074-short-events.ts';
+import { unassignedByActivity } from './workspace/0075-unassigned-by-activity.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -153,4 +154,5 @@ export const workspaceMigrations: readonly Migration[] = [
   mailSource,
   endedPreviews,
   shortEvents,
+  unassignedByActivity,
 ];

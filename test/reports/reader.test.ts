@@ -134,6 +134,16 @@ t.test("[architecture] the reader's answer waits until what it saw is durable", 
     drillDown: () => reader.drillDown(workspaceId, drillDown, page),
     drillDownAfter: () => reader.drillDownAfter(workspaceId, drillDown, { after: undefined, limit: 10 }),
     replyTime: () => reader.replyTime(workspaceId, { siteId: owner.siteId, from: '' }),
+    queue: () =>
+      reader.queue(workspaceId, {
+        ...page,
+        reach: { ...scope, agentId: '' },
+        filter: {},
+        cursor: undefined,
+        isCounted: true,
+      }),
+    countLists: () =>
+      reader.countLists(workspaceId, { reach: { ...scope, agentId: '' }, departmentIds: [], views: [] }),
     goals: () => reader.goals(workspaceId, scope, range, buckets),
   };
   for (const [name, ask] of Object.entries(asks)) {

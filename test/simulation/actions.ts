@@ -201,7 +201,7 @@ function readMessages(sim: Simulation): void {
 function readQueue(sim: Simulation): void {
   const agent = agentOf(sim);
   sim.note(`${agent.name} looks at the queue`);
-  sim.ask({ method: 'GET', path: '/conversations/queue', token: agent.token });
+  sim.ask({ method: 'GET', path: '/conversations/queue?sort=activity', token: agent.token });
 }
 
 function takeOrGiveBack(sim: Simulation): void {

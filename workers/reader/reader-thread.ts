@@ -4,9 +4,17 @@
 
 import { workerData } from 'node:worker_threads';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
+import { type NamedRow, withCustomerNames } from '../../store/conversations/customer-names.ts';
 import { eventsOfConversation, type KeptEvent } from '../../store/conversations/kept-events.ts';
 import { type MessageRecord, messagesBetween } from '../../store/conversations/messages.ts';
 import { type NoteRecord, notesBetween } from '../../store/conversations/notes.ts';
+import {
+  countLists,
+  countQueue,
+  type ListsOfReader,
+  type QueueCounts,
+} from '../../store/conversations/queue-counts.ts';
+import { type QueueQuestion, queuePage } from '../../store/conversations/queue-pages.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import { type ContactRecord, contactsWith } from '../../store/customers/contacts.ts';
 import { type Database, DatabaseUnusable, isStorageFailure, type Seen } from '../../store/database.ts';
@@ -42,6 +50,18 @@ export interface ReaderData {
 export interface OfConversation {
   readonly workspaceId: string;
   readonly conversationId: string;
+}
+
+export interface QueuePageQuestion extends QueueQuestion {
+  readonly cursor: Cursor | undefined;
+  readonly limit: number;
+  readonly isCounted: boolean;
+}
+
+export interface QueueAnswer {
+  readonly rows: readonly NamedRow[];
+  /** Null if it was not asked for. */
+  readonly total: number | null;
 }
 
 interface OfReport {
@@ -235,6 +255,17 @@ export const methods = {
     limit: number;
   }): Seen<NamedConversation[]> {
     return together(workspaceId, (db) => reportedAfter(db, asked, after, limit));
+  },
+
+  queue({ workspaceId, asked }: { workspaceId: string; asked: QueuePageQuestion }): Seen<QueueAnswer> {
+    return together(workspaceId, (db) => ({
+      rows: withCustomerNames(db, queuePage(db, asked)),
+      total: asked.isCounted ? countQueue(db, asked) : null,
+    }));
+  },
+
+  countLists({ workspaceId, lists }: { workspaceId: string; lists: ListsOfReader }): Seen<QueueCounts> {
+    return together(workspaceId, (db) => countLists(db, lists));
   },
 
   goals({

@@ -8,6 +8,7 @@ import type { Channel, ConversationRecord } from '../../store/conversations/conv
 import type { KeptEvent } from '../../store/conversations/kept-events.ts';
 import type { MessageRecord } from '../../store/conversations/messages.ts';
 import type { NoteRecord } from '../../store/conversations/notes.ts';
+import type { ListsOfReader, QueueCounts } from '../../store/conversations/queue-counts.ts';
 import type { Cursor } from '../../store/cursor.ts';
 import type { ContactRecord } from '../../store/customers/contacts.ts';
 import type { Seen } from '../../store/database.ts';
@@ -18,7 +19,7 @@ import type { BucketTotals, ReportScope } from '../../store/reports/sums.ts';
 import type { GoalTotals, Totals } from '../../store/reports/types.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
 import { createThread } from '../thread.ts';
-import type { methods, OfConversation, ReaderData } from './reader-thread.ts';
+import type { methods, OfConversation, QueueAnswer, QueuePageQuestion, ReaderData } from './reader-thread.ts';
 import { SecondReader } from './second-reader.ts';
 
 interface Buckets {
@@ -66,6 +67,9 @@ export interface Reader {
     asked: DrillDown,
     page: { after: Cursor | undefined; limit: number },
   ): Promise<NamedConversation[]>;
+  /** A page of the queue that is not read in ranges, and how many there are if it is asked for. */
+  queue(workspaceId: string, asked: QueuePageQuestion): Promise<QueueAnswer>;
+  countLists(workspaceId: string, lists: ListsOfReader): Promise<QueueCounts>;
   goals(
     workspaceId: string,
     scope: ReportScope,
@@ -122,6 +126,8 @@ export function createReader({ whenDurable, cores = availableParallelism(), ...d
       durable(workspaceId, thread.call('drillDown', { workspaceId, asked, page })),
     drillDownAfter: (workspaceId, asked, page) =>
       durable(workspaceId, thread.call('drillDownAfter', { workspaceId, asked, ...page })),
+    queue: (workspaceId, asked) => durable(workspaceId, thread.call('queue', { workspaceId, asked })),
+    countLists: (workspaceId, lists) => durable(workspaceId, thread.call('countLists', { workspaceId, lists })),
     goals: (workspaceId, scope, range, { starts, toMs }) =>
       durable(workspaceId, thread.call('goals', { workspaceId, scope, range, buckets: { starts, toMs } })),
     replyTime: (workspaceId, asked) => durable(workspaceId, thread.call('replyTime', { workspaceId, ...asked })),
