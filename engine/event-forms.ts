@@ -27,6 +27,8 @@ export interface WholeEvent {
   readonly conversationId?: string | undefined;
   readonly audience: Audience;
   readonly data: { readonly message?: MessageView; readonly conversation?: ConversationView };
+  /** Looked up if it is not given. */
+  readonly messageRowid?: number;
 }
 
 type MailMembers = Pick<ConversationAudience, 'emailHash' | 'mailPreview'>;
@@ -47,7 +49,7 @@ export function storedForm(db: Database, event: WholeEvent): { audience: string;
   const audience = toJson(event.audience.kind === 'conversation' ? shortAudience(event.audience) : event.audience);
   if (conversation !== undefined && conversation.id === event.conversationId)
     return { audience, data: toJson([partOf(conversation, event.at)]) };
-  const rowid = message && rowidOfMessage(db, message.id);
+  const rowid = message && (event.messageRowid ?? rowidOfMessage(db, message.id));
   if (message === undefined || rowid === undefined) return { audience, data: toJson(event.data) };
   const changes = changesOf(message, event);
   return { audience, data: changes === undefined ? `[${rowid}]` : `[${rowid},${toJson(changes)}]` };

@@ -232,10 +232,13 @@ export function scopeOfEvent(type: EventType): Scope | null {
   return scopeOfRecord[events[type].data];
 }
 
-/** Stores an event in the command's transaction. Sockets get it when it is durable, then webhooks. */
+/**
+ * Stores an event in the command's transaction. `messageRowid`: of its message, if the caller knows it. Sockets get it when it is
+ * durable, then webhooks.
+ */
 export function emit<Type extends EventType>(
   ctx: Context,
-  event: { type: Type; conversationId?: string; audience: Audience; data: EventData[Type] },
+  event: { type: Type; conversationId?: string; audience: Audience; data: EventData[Type]; messageRowid?: number },
 ): void {
   ctx.emit({ ...event, stored: storedForm(ctx.db, { ...event, at: ctx.at }) });
   if (event.audience.kind === 'agent' || event.audience.kind === 'admins') return;

@@ -287,6 +287,11 @@ export class Database {
     return this.#statement(sql).run(values).changes;
   }
 
+  /** Runs one INSERT and returns the new row's rowid, if its table has rowids. */
+  insert(sql: string, values: Values = []): number {
+    return Number(this.#statement(sql).run(values).lastInsertRowid);
+  }
+
   /** The first row, or undefined. The caller names the row's type, which the schema in store/migrations guarantees. */
   get<Row>(sql: string, values: Values = []): Row | undefined {
     return this.#statement(sql).get(values) as Row | undefined;

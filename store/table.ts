@@ -23,7 +23,8 @@ export type Unset<Record> = {
 
 export interface Table<Record> {
   readonly unset: Unset<Record>;
-  insert(db: Database, record: Record): void;
+  /** Returns the rowid, if the table has rowids. */
+  insert(db: Database, record: Record): number;
   /** Writes every column that is not fixed. */
   update(db: Database, record: Record): void;
 }
@@ -56,7 +57,7 @@ export function table<Schema extends TObject>(
   return {
     unset: unsetOf(members),
     insert: (db, record) =>
-      void db.run(
+      db.insert(
         insert,
         columns.map((column) => column.valueOf(record[column.name])),
       ),

@@ -100,7 +100,7 @@ export function appendMessage(
     deliveryStatus: draft.deliveryStatus ?? null,
     createdAt,
   };
-  insertMessage(ctx.db, message);
+  const messageRowid = insertMessage(ctx.db, message);
   if (draft.attachments !== undefined) noteNamed(ctx, message.id, draft.attachments);
   const isSystem = draft.senderType === 'system';
   // A caller cannot hear a message: the response to a call is answering it (calls/actions.ts).
@@ -150,6 +150,7 @@ export function appendMessage(
       ...(mailHash === undefined ? {} : { emailHash: mailHash }),
     },
     data: { message: messageView(message) },
+    messageRowid,
   });
   return { message, conversation: next };
 }
