@@ -14,6 +14,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readSync,
   rmSync,
   statSync,
 } from 'node:fs';
@@ -402,15 +403,15 @@ export class Database {
 
   /** Makes every COMMIT so far durable, off the main thread. After an error, what is on disk is unknown. */
   sync(done: (error: Error | null) => void): void {
+    let log: number;
     let folder: number | undefined;
     try {
-      this.#walDescriptor ??= openSync(`${this.path}-wal`, 'r+');
+      log = this.#openLog();
       if (!this.#isLogNamed) folder = openSync(dirname(this.path), 'r');
     } catch (error) {
       done(asError(error));
       return;
     }
-    const log = this.#walDescriptor;
     if (folder === undefined) {
       this.#syncToDisk(log, done, 'log');
       return;
@@ -442,6 +443,18 @@ export class Database {
   #logPragma(mode: 'PASSIVE' | 'NOOP'): LogLength {
     const row = this.get<{ log: number; checkpointed: number }>(`PRAGMA wal_checkpoint(${mode})`);
     return { logFrames: Math.max(0, row?.log ?? 0), copiedFrames: Math.max(0, row?.checkpointed ?? 0) };
+  }
+
+  /** Reads bytes of a writer's write-ahead log at an offset, and returns how many there were. */
+  readLog(into: Uint8Array, atByte: number): number {
+    // Parking closes the descriptor, because the log may be removed until it is reopened.
+    this.#open();
+    return readSync(this.#openLog(), into, 0, into.length, atByte);
+  }
+
+  #openLog(): number {
+    this.#walDescriptor ??= openSync(`${this.path}-wal`, 'r+');
+    return this.#walDescriptor;
   }
 
   /** Loads vector functions and vec0 tables into this connection. */

@@ -103,7 +103,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'contact-text record',
     'database',
     'table',
-    'assistant/ directory/ growth/ knowledge/ mail/ migrations/ platform/ runtime/ search/ verification/ workspace/',
+    'assistant/ directory/ growth/ knowledge/ mail/ migrations/ page-log/ platform/ runtime/ search/ verification/ workspace/',
     'conversations/ customers/ glance imports/',
     'calls/ reports/',
     'operations/',
