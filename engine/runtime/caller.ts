@@ -20,7 +20,7 @@ export type Caller =
 
 export const systemCaller: Caller = { kind: 'system' };
 
-/** Who takes turns with others: a person, or the key or app through which one calls. Undefined for the system. */
+/** Whose commands are counted together: a person's, or those of the key or app through which one calls. */
 export function clientOf(caller: Caller): string | undefined {
   if (caller.kind === 'system') return undefined;
   return caller.kind === 'agent' ? (caller.through?.id ?? caller.agentId) : caller.visitorId;

@@ -1,14 +1,20 @@
-// A queue that is fair to those who fill it: the first item of each in turn, and the items of one in their order. So a
-// client waits for one item of each other client and not for all that one of them sent.
+// A queue in the order of arrival, in which no one has more than a few places: what one client sends beyond them moves up
+// as its earlier items leave. So a client that sends hundreds at once delays the others by a few.
 
 export interface Queued {
-  /** Who asked. Items without it are each of their own, so they keep their order among themselves. */
+  /** Who sent it. Items without it are not counted. */
   readonly from?: string | undefined;
 }
 
+/** Places of one client. More than a person ever needs. */
+const maxPlaces = 8;
+
 export class FairQueue<Item extends Queued> {
-  /** In the order of their turns; none is empty. */
-  readonly #waiting = new Map<unknown, Item[]>();
+  readonly #line: Item[] = [];
+  /** Places taken, by client. */
+  readonly #places = new Map<string, number>();
+  /** Items without a place, by client; none is empty. */
+  readonly #behind = new Map<string, Item[]>();
   #size = 0;
 
   get size(): number {
@@ -16,22 +22,38 @@ export class FairQueue<Item extends Queued> {
   }
 
   push(item: Item): void {
-    const from = item.from ?? item;
-    const waiting = this.#waiting.get(from);
-    if (waiting === undefined) this.#waiting.set(from, [item]);
-    else waiting.push(item);
     this.#size += 1;
+    const { from } = item;
+    const places = from === undefined ? 0 : (this.#places.get(from) ?? 0);
+    if (from !== undefined && places >= maxPlaces) {
+      const behind = this.#behind.get(from);
+      if (behind === undefined) this.#behind.set(from, [item]);
+      else behind.push(item);
+      return;
+    }
+    if (from !== undefined) this.#places.set(from, places + 1);
+    this.#line.push(item);
   }
 
-  /** Removes the next one, after which the others have their turns. Undefined if it is empty. */
+  /** Removes the next one. Undefined if it is empty. */
   shift(): Item | undefined {
-    for (const [from, waiting] of this.#waiting) {
-      const item = waiting.shift();
-      this.#waiting.delete(from);
-      if (waiting.length > 0) this.#waiting.set(from, waiting);
-      this.#size -= 1;
-      return item;
+    const item = this.#line.shift();
+    if (item === undefined) return undefined;
+    this.#size -= 1;
+    if (item.from !== undefined) this.#leave(item.from);
+    return item;
+  }
+
+  #leave(from: string): void {
+    const behind = this.#behind.get(from);
+    const next = behind?.shift();
+    if (next !== undefined) {
+      this.#line.push(next);
+      if (behind?.length === 0) this.#behind.delete(from);
+      return;
     }
-    return undefined;
+    const places = (this.#places.get(from) ?? 0) - 1;
+    if (places > 0) this.#places.set(from, places);
+    else this.#places.delete(from);
   }
 }

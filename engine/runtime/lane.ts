@@ -1,7 +1,7 @@
 // The write queue of one file. At the end of a turn of the event loop, all queued jobs run in one transaction, each
 // rolled back separately if it throws. Then COMMIT and one sync off the main thread; only when the data is on disk are
-// the jobs settled, in the order they ran. While one sync is under way the next batch runs, and later jobs queue, in
-// turns of who submitted them. Knows no table, no rule and no timer.
+// the jobs settled, in the order they ran. While one sync is under way the next batch runs, and later jobs queue. Knows
+// no table, no rule and no timer.
 
 import { type Database, monotonicMs } from '../../store/database.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
