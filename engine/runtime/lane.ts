@@ -29,6 +29,31 @@ export class CommitFailed extends Error {
   override readonly name = 'CommitFailed';
 }
 
+/** The batch is on this disk, but counts no more: the file must be dropped and read again. Whether it happened is unknown. */
+export class Voided extends Error {
+  override readonly name = 'Voided';
+}
+
+/** What a lane needs of its file. */
+export type LaneDatabase = Pick<
+  Database,
+  | 'begin'
+  | 'commit'
+  | 'rollback'
+  | 'savepoint'
+  | 'rollbackToSavepoint'
+  | 'release'
+  | 'inTransaction'
+  | 'writeCount'
+  | 'sync'
+>;
+
+/**
+ * What a batch waits for after its COMMIT: by default the disk's sync. In a cluster also another's acknowledgement,
+ * which may end with Voided; then the lane is void for good.
+ */
+export type Pass = (done: (error: Error | null) => void) => void;
+
 /** Jobs in one transaction. The slice limits the time: at 25 µs a command, 512 would take 13 ms. */
 const maxBatch = 512;
 /** Batches being synced at once: while the disk takes one, the next runs. More would only make each smaller. */
@@ -59,14 +84,14 @@ interface Batch {
   /** The error of each refused job. */
   readonly errors: Map<Job, unknown>;
   /** Callbacks of whenDurable() that depend on this batch. */
-  readonly afterwards: (() => void)[];
+  readonly afterwards: { call(): void; onVoid(): void }[];
   /** When its COMMIT began, on the clock shared by all threads. Infinity before that, or if it never began. */
   committingMs: number;
   state: 'syncing' | 'durable' | 'broken';
 }
 
 export class Lane {
-  readonly #db: Database;
+  readonly #db: LaneDatabase;
   readonly #hooks: LaneHooks;
   readonly #slices: Slices;
   readonly #queue = new FairQueue<Job>();
@@ -78,12 +103,15 @@ export class Lane {
   #scheduled = false;
   #holds = 0;
   #atRest: (() => void)[] = [];
+  #voided: Voided | undefined;
+  readonly #pass: Pass;
 
   /** Lanes of one process share its loop by sharing `slices`. */
-  constructor(db: Database, hooks: LaneHooks, slices: Slices = new Slices()) {
+  constructor(db: LaneDatabase, hooks: LaneHooks, slices: Slices = new Slices(), pass: Pass = (done) => db.sync(done)) {
     this.#db = db;
     this.#hooks = hooks;
     this.#slices = slices;
+    this.#pass = pass;
   }
 
   get depth(): number {
@@ -100,8 +128,9 @@ export class Lane {
     return !this.isBusy && this.#holds === 0;
   }
 
-  /** Throws LaneFull. */
+  /** Throws LaneFull, or Voided if the lane is void. */
   submit(job: Job): void {
+    if (this.#voided !== undefined) throw this.#voided;
     if (this.depth >= maxQueued) throw new LaneFull(`${maxQueued} commands are already waiting`);
     if (this.#isRunning) this.#submitted.push(job);
     else this.#queue.push(job);
@@ -110,12 +139,23 @@ export class Lane {
 
   /**
    * Calls back once everything that a reader could see at `seenMs` of monotonicMs(), by default now, is durable;
-   * synchronously if it is already.
+   * synchronously if it is already. `onVoid` is called instead if that is void: what was seen must not leave.
    */
-  whenDurable(call: () => void, seenMs = Number.POSITIVE_INFINITY): void {
+  whenDurable(call: () => void, seenMs = Number.POSITIVE_INFINITY, onVoid: () => void = () => {}): void {
     const newest = this.#syncing.findLast(({ committingMs }) => committingMs <= seenMs);
-    if (newest === undefined) call();
-    else newest.afterwards.push(call);
+    if (newest !== undefined) newest.afterwards.push({ call, onVoid });
+    else if (this.#voided !== undefined) onVoid();
+    else call();
+  }
+
+  /** Everything that waits or is under way gets the error, and nothing runs any more. */
+  void(error: Voided): void {
+    if (this.#voided !== undefined) return;
+    this.#voided = error;
+    this.#holds += 1;
+    for (const batch of this.#syncing) for (const job of batch.jobs) batch.errors.set(job, error);
+    for (const batch of [...this.#syncing]) this.#land(batch, 'broken');
+    for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) job.settle(error);
   }
 
   /** Resolves when no batch is under way, and keeps the next from starting until release() is called. */
@@ -168,7 +208,11 @@ export class Lane {
       return;
     }
     const committedAt = performance.now();
-    this.#db.sync((error) => {
+    this.#pass((error) => {
+      if (error instanceof Voided) {
+        this.void(error);
+        return;
+      }
       if (error !== null) {
         // Held for good: nothing more is written after data that may be lost, and no job is settled.
         this.#holds += 1;
@@ -274,12 +318,17 @@ export class Lane {
 
   /** Settles this batch, after the batches before it. */
   #land(batch: Batch, state: 'durable' | 'broken'): void {
+    // It was voided meanwhile.
+    if (batch.state !== 'syncing') return;
     batch.state = state;
     for (let first = this.#syncing[0]; first !== undefined && first.state !== 'syncing'; first = this.#syncing[0]) {
       for (const job of first.jobs) job.settle(first.errors.get(job));
       if (first.state === 'durable') this.#hooks.onDurable?.();
       this.#syncing.shift();
-      for (const call of first.afterwards) call();
+      for (const { call, onVoid } of first.afterwards) {
+        if (this.#voided === undefined) call();
+        else onVoid();
+      }
     }
     if (this.#syncing.length === 0 && this.#atRest.length > 0) {
       const atRest = this.#atRest;

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import t from 'tap';
-import { CommitFailed, type Job, Lane, LaneFull } from '../../engine/runtime/lane.ts';
+import { CommitFailed, type Job, Lane, LaneFull, type Pass, Voided } from '../../engine/runtime/lane.ts';
 import { Slices } from '../../engine/runtime/slices.ts';
 import { Database, monotonicMs } from '../../store/database.ts';
 import { tempFolder } from '../support/folder.ts';
@@ -11,7 +11,7 @@ import type { Teardown } from '../support/service.ts';
 import { turns } from '../support/toy.ts';
 
 /** A lane on a file with one table; events are recorded in order. */
-function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
+function startLane(t: Teardown, options: { isHeld?: boolean; pass?: Pass } = {}) {
   const disk = new HeldDisk({ isHeld: options.isHeld ?? true });
   const path = join(tempFolder(t), 'lane.db');
   const db = Database.openWriter(
@@ -33,6 +33,7 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
     },
     // What is in a batch does not depend on the machine's speed.
     new Slices({ turnMs: Number.POSITIVE_INFINITY, batchMs: Number.POSITIVE_INFINITY }),
+    options.pass,
   );
   t.teardown(() => db.close());
 
@@ -496,4 +497,40 @@ t.test('the first sync of a file makes its name durable before its content; late
   submit('b');
   await lane.drained();
   t.same(disk.kinds, ['folder', 'log', 'log']);
+});
+
+t.test('what was voided elsewhere is settled with an error, and nothing runs any more', async (t) => {
+  const passing: ((error: Error | null) => void)[] = [];
+  const { lane, submit, job, taken, syncErrors } = startLane(t, { pass: (done) => void passing.push(done) });
+  const reads: string[] = [];
+  submit('a');
+  submit('b', new Error('refused'));
+  await turns();
+  submit('c');
+  await turns();
+  submit('d');
+  await turns();
+  taken();
+  lane.whenDurable(
+    () => reads.push('read'),
+    undefined,
+    () => reads.push('void'),
+  );
+  lane.whenDurable(() => reads.push('leaves'));
+  passing[0]?.(new Voided('another has it'));
+  t.same(taken(), ['Voided a', 'Voided b', 'Voided c', 'Voided d'], 'in order, refusals and what still waited too');
+  t.same(reads, ['void'], 'nothing that was read leaves');
+  passing[1]?.(new Voided('another has it'));
+  t.same(taken(), []);
+  t.throws(() => lane.submit(job('e')), Voided);
+  lane.whenDurable(
+    () => reads.push('read'),
+    undefined,
+    () => reads.push('void too'),
+  );
+  t.same(reads, ['void', 'void too']);
+  await lane.drained();
+  await turns();
+  t.same(taken(), []);
+  t.same(syncErrors, []);
 });
