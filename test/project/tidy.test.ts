@@ -196,6 +196,21 @@ t.test('the runtime knows nothing of the rules', async (t) => {
   t.same(wrong, []);
 });
 
+t.test('the rules of the cluster touch neither a file nor a timer, and one node does not load them', async (t) => {
+  const wrong: string[] = [];
+  const isCluster = (file: string): boolean => file.startsWith('engine/runtime/cluster/');
+  for (const { from, to, isOurs, isTypeOnly } of imports) {
+    if (isCluster(from) && (isOurs ? !to.startsWith('engine/runtime/') : to !== 'node:crypto'))
+      wrong.push(`${from} must not import ${to}`);
+    if (from.startsWith('engine/') && !isCluster(from) && isCluster(to) && !isTypeOnly)
+      wrong.push(`${from} must not import ${to}`);
+  }
+  for (const [file, text] of sources)
+    if (isCluster(file) && /\b(?:setTimeout|setInterval|setImmediate|Date\.now|performance\.now)\b/.test(text))
+      wrong.push(`${file} reads a clock or sets a timer`);
+  t.same(wrong, []);
+});
+
 t.test('scripts for browsers are self-contained', async (t) => {
   const wrong: string[] = [];
   const placeOf = (file: string): string => /^http\/(?:widget|pages)\//.exec(file)?.[0] ?? '';
@@ -448,6 +463,7 @@ t.test('every folder has a README', async (t) => {
   for (const folder of [
     ...folders,
     'engine/runtime',
+    'engine/runtime/cluster',
     'http/cli',
     'http/packaging',
     'http/pages',

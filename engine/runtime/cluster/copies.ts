@@ -1,0 +1,142 @@
+// The warm copies of this node: files of workspaces that it does not own and follows entry by entry, so that it can
+// serve them within a moment. A copy that fails is tried again; nothing else depends on it.
+
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { Limited } from './limited.ts';
+import type { Files, WorkspaceLogs } from './ports.ts';
+import type { Restorer } from './restore.ts';
+
+/** Copies that are read from snapshot and log at once: a node that joins reads its whole share. */
+const readingAtOnce = 4;
+const retryMs = 1000;
+
+interface Copy {
+  readonly abort: AbortController;
+  /** Resolves when nothing is applied any more. */
+  ended: Promise<void>;
+}
+
+export class Copies {
+  readonly #ports: { readonly logs: WorkspaceLogs; readonly files: Files; readonly restorer: Restorer };
+  readonly #isTaken: (workspaceId: string) => boolean;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #copies = new Map<string, Copy>();
+  /** What was stopped, and may still be applying its last entry. */
+  readonly #ending = new Map<string, Promise<void>>();
+  readonly #reading = new Limited(readingAtOnce, (workspaceId) => this.#read(workspaceId));
+
+  /** `isTaken`: the file is being taken or served, and not ours to touch. */
+  constructor(options: {
+    logs: WorkspaceLogs;
+    files: Files;
+    restorer: Restorer;
+    clock: Clock;
+    log: Log;
+    isTaken: (workspaceId: string) => boolean;
+  }) {
+    this.#isTaken = options.isTaken;
+    this.#ports = options;
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  /** Follows the workspace from now on. */
+  keep(workspaceId: string): void {
+    if (this.#copies.has(workspaceId)) return;
+    this.#copies.set(workspaceId, {
+      abort: new AbortController(),
+      ended: this.#ending.get(workspaceId) ?? Promise.resolve(),
+    });
+    this.#reading.add(workspaceId);
+  }
+
+  /** Resolves when nothing is applied to the copy any more; it stays as it is. */
+  async stop(workspaceId: string): Promise<void> {
+    const copy = this.#copies.get(workspaceId);
+    if (copy !== undefined) {
+      this.#copies.delete(workspaceId);
+      copy.abort.abort();
+      const ending = copy.ended.then(() => {
+        if (this.#ending.get(workspaceId) === ending) this.#ending.delete(workspaceId);
+      });
+      this.#ending.set(workspaceId, ending);
+    }
+    await this.#ending.get(workspaceId);
+  }
+
+  /** Nobody needs the copy here. */
+  async remove(workspaceId: string): Promise<void> {
+    await this.stop(workspaceId);
+    if (this.#isFree(workspaceId)) this.#ports.files.remove(workspaceId);
+  }
+
+  /** Resolves when the copy equals the newest entry of now, and follows it. Rejects if that fails. */
+  async warm(workspaceId: string): Promise<void> {
+    await this.stop(workspaceId);
+    if (!this.#isFree(workspaceId)) throw new Error('the copy is in use');
+    const copy: Copy = { abort: new AbortController(), ended: Promise.resolve() };
+    this.#copies.set(workspaceId, copy);
+    const restored = this.#ports.restorer.restore(workspaceId);
+    copy.ended = restored.then(
+      () => undefined,
+      () => undefined,
+    );
+    void copy.ended.then(() => this.#followLater(workspaceId, copy));
+    await restored;
+  }
+
+  stopAll(): void {
+    this.#reading.clear();
+    for (const workspaceId of [...this.#copies.keys()]) void this.stop(workspaceId);
+  }
+
+  /** One at a time of the few; following then costs nothing until something comes. */
+  async #read(workspaceId: string): Promise<void> {
+    const copy = this.#copies.get(workspaceId);
+    if (copy === undefined) return;
+    await copy.ended;
+    if (copy.abort.signal.aborted) return;
+    copy.ended = this.#ports.restorer.restore(workspaceId).then(
+      () => undefined,
+      (error: unknown) => this.#failed(workspaceId, error),
+    );
+    await copy.ended;
+    this.#followLater(workspaceId, copy);
+  }
+
+  #followLater(workspaceId: string, copy: Copy): void {
+    if (copy.abort.signal.aborted) return;
+    copy.ended = this.#follow(workspaceId, copy).then(
+      () => this.#again(workspaceId, copy),
+      (error: unknown) => {
+        this.#failed(workspaceId, error);
+        this.#again(workspaceId, copy);
+      },
+    );
+  }
+
+  async #follow(workspaceId: string, { abort }: Copy): Promise<void> {
+    const { logs, files, restorer } = this.#ports;
+    for await (const entry of logs.follow(workspaceId, files.sequence(workspaceId), abort.signal)) {
+      if (abort.signal.aborted) return;
+      await restorer.apply(workspaceId, entry);
+    }
+  }
+
+  #isFree(workspaceId: string): boolean {
+    return !this.#copies.has(workspaceId) && !this.#ending.has(workspaceId) && !this.#isTaken(workspaceId);
+  }
+
+  #failed(workspaceId: string, error: unknown): void {
+    this.#log.warn({ workspaceId, err: error }, 'the copy of a workspace fell behind; it is read again');
+  }
+
+  #again(workspaceId: string, copy: Copy): void {
+    if (copy.abort.signal.aborted) return;
+    this.#clock.after(retryMs, () => {
+      if (this.#copies.get(workspaceId) === copy) this.#reading.add(workspaceId);
+    });
+  }
+}

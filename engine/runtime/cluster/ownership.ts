@@ -1,0 +1,329 @@
+// Which workspaces this node serves, and how that changes: it takes what is its share and nobody serves, hands over
+// what another should serve, and drops what another has taken. The log's fence alone keeps two owners apart; what is
+// here makes it quick, and keeps reads from being stale: nobody serves before an entry of its own is in the log, nor
+// without the lease.
+
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Copies } from './copies.ts';
+import { Gate } from './gate.ts';
+import type { Lease } from './lease.ts';
+import { Limited } from './limited.ts';
+import type { Files, NodeRecord, Nodes, Owners, Ownership, Peers, WorkspaceLogs } from './ports.ts';
+import type { Restorer } from './restore.ts';
+import { dutyOf, inLine } from './sharing.ts';
+import type { View } from './view.ts';
+
+/** A dead node's workspaces: each waits for the log and the disk, so a few at once are quicker than one. */
+const takingAtOnce = 8;
+const retryMs = 500;
+
+/** A workspace that this node serves, or is about to. */
+export interface Holding {
+  /** `abandoned`: it was being taken, and is let go of as soon as what is under way has ended. */
+  state: 'taking' | 'abandoned' | 'serving' | 'leaving';
+  /** Of the lease. */
+  readonly term: number;
+  epoch: number;
+  /** Of the owner's record. */
+  revision: number;
+  isPinned: boolean;
+  gate: Gate | undefined;
+}
+
+export interface OwnershipOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly lease: Lease;
+  readonly view: View;
+  readonly logs: WorkspaceLogs;
+  readonly owners: Owners;
+  readonly nodes: Nodes;
+  readonly peers: Peers;
+  readonly files: Files;
+  readonly restorer: Restorer;
+  readonly copies: Copies;
+  /** Every node keeps a copy of these: the directory. */
+  readonly everywhere: ReadonlySet<string>;
+  readonly newId: () => string;
+  readonly join: (changes: readonly Uint8Array[]) => Uint8Array;
+}
+
+export class Ownerships {
+  readonly #options: OwnershipOptions;
+  readonly #node: string;
+  readonly #holdings = new Map<string, Holding>();
+  readonly #taking = new Limited(takingAtOnce, (workspaceId) => this.#take(workspaceId));
+  /** One by one: each is a moment's pause for its clients. */
+  readonly #giving = new Limited(1, (workspaceId) => this.#giveAsDue(workspaceId));
+  #listeners = new Set<() => void>();
+  #isOver = false;
+
+  constructor(options: OwnershipOptions) {
+    this.#options = options;
+    this.#node = options.lease.record.node;
+    options.view.onChange((workspaceId) => this.#look(workspaceId));
+  }
+
+  /** Workspaces served, or about to be. */
+  get size(): number {
+    return this.#holdings.size;
+  }
+
+  held(): IterableIterator<[string, Holding]> {
+    return this.#holdings.entries();
+  }
+
+  holding(workspaceId: string): Holding | undefined {
+    return this.#holdings.get(workspaceId);
+  }
+
+  /**
+   * The epoch in which this node may answer from the workspace's file now. What was read may leave only if this is the
+   * same after it was read, and after it was durable.
+   */
+  epochServed(workspaceId: string): number | undefined {
+    const holding = this.#holdings.get(workspaceId);
+    const isServed = holding?.state === 'serving' || holding?.state === 'leaving';
+    return isServed && this.#isValid(holding) ? holding.epoch : undefined;
+  }
+
+  /** Calls back once, after the next change of what is served or known. */
+  onceChanged(call: () => void): { cancel(): void } {
+    this.#listeners.add(call);
+    return { cancel: () => void this.#listeners.delete(call) };
+  }
+
+  /** Somebody waits for it: if it is to be taken, it is next. */
+  hurry(workspaceId: string): void {
+    this.#taking.hurry(workspaceId);
+  }
+
+  /** Takes a workspace that is new. Rejects if that failed; whether it has an owner is then unknown. */
+  async begin(workspaceId: string): Promise<void> {
+    await this.#take(workspaceId);
+    if (this.epochServed(workspaceId) === undefined) throw new Error('the new workspace could not be taken');
+  }
+
+  /** For another node that is about to hand it over: resolves when this node's copy is up to date. */
+  warm(workspaceId: string): Promise<void> {
+    return this.#options.copies.warm(workspaceId);
+  }
+
+  /** Hands a workspace that this node serves to another, where it stays. Rejects if that is not possible now. */
+  async move(workspaceId: string, node: string): Promise<void> {
+    const { nodes, owners } = this.#options.view;
+    const to = inLine(workspaceId, nodes.values(), owners.get(workspaceId)?.schema).find((one) => one.node === node);
+    if (to === undefined) throw new Error(`node ${node} takes no workspaces, or is not there`);
+    await this.#give(workspaceId, { to, isPinned: true });
+  }
+
+  /** Resolves when everything is handed over. Never, if no other node can take it: the caller has a bound. */
+  async drain(): Promise<void> {
+    await this.#options.lease.update({ isDraining: true });
+    this.#look();
+    while (this.#holdings.size > 0) await new Promise<void>((resolve) => void this.onceChanged(resolve));
+  }
+
+  /** The lease is held again: what was served before must be taken again. */
+  onTerm(): void {
+    for (const [workspaceId, holding] of [...this.#holdings])
+      if (!this.#isValid(holding)) this.#drop(workspaceId, holding, new Error('the lease of this node had ended'));
+    this.#look();
+  }
+
+  /** Drops everything at once. */
+  end(cause: unknown): void {
+    this.#isOver = true;
+    this.#taking.clear();
+    this.#giving.clear();
+    this.#options.copies.stopAll();
+    for (const [workspaceId, holding] of [...this.#holdings]) this.#drop(workspaceId, holding, cause);
+  }
+
+  #isValid(holding: Holding): boolean {
+    return this.#options.lease.isHeld && holding.term === this.#options.lease.term;
+  }
+
+  #isCurrent(workspaceId: string, holding: Holding): boolean {
+    const isHeld = this.#holdings.get(workspaceId) === holding && holding.state !== 'abandoned';
+    return isHeld && this.#isValid(holding);
+  }
+
+  #look(workspaceId?: string): void {
+    const ids = workspaceId === undefined ? [...this.#options.view.owners.keys()] : [workspaceId];
+    for (const id of ids) this.#lookAt(id);
+    this.#tell();
+  }
+
+  #lookAt(workspaceId: string): void {
+    const { view, lease, copies, everywhere } = this.#options;
+    const ownership = view.owners.get(workspaceId);
+    const outdated = this.#holdings.get(workspaceId);
+    if (outdated !== undefined && isOutdated(outdated, ownership))
+      this.#drop(workspaceId, outdated, new Error('another node owns the workspace'));
+    const holding = this.#holdings.get(workspaceId);
+    if (ownership === undefined || !lease.isHeld || this.#isOver) return;
+    const duty = dutyOf(this.#node, workspaceId, { ownership, nodes: this.#nodes() });
+    if (holding !== undefined) {
+      if (duty.kind === 'give' && holding.state === 'serving') this.#giving.add(workspaceId);
+      // A node that is to hand over what it does not serve yet takes it first.
+    } else if (duty.kind === 'serve' || duty.kind === 'give') this.#taking.add(workspaceId);
+    else if (duty.kind === 'copy' || everywhere.has(workspaceId)) copies.keep(workspaceId);
+    else if (view.nodes.has(ownership.node)) void copies.remove(workspaceId);
+  }
+
+  /** Who is there. This node knows best about itself. */
+  #nodes(): ReadonlyMap<string, NodeRecord> {
+    return new Map(this.#options.view.nodes).set(this.#node, this.#options.lease.record);
+  }
+
+  async #take(workspaceId: string): Promise<void> {
+    const { lease, log, clock, files } = this.#options;
+    if (this.#holdings.has(workspaceId) || !lease.isHeld || this.#isOver) return;
+    const holding: Holding = {
+      state: 'taking',
+      term: lease.term,
+      epoch: 0,
+      revision: 0,
+      isPinned: false,
+      gate: undefined,
+    };
+    this.#holdings.set(workspaceId, holding);
+    try {
+      if (await this.#claim(workspaceId, holding)) await this.#ready(workspaceId, holding);
+    } catch (error) {
+      log.warn({ workspaceId, err: error }, 'a workspace could not be taken over; it is tried again');
+    }
+    if (this.#isCurrent(workspaceId, holding) && holding.gate !== undefined) {
+      holding.state = 'serving';
+      files.serve(workspaceId, holding.gate);
+      // It may have become another's meanwhile.
+      this.#look(workspaceId);
+      return;
+    }
+    if (this.#holdings.get(workspaceId) === holding) this.#holdings.delete(workspaceId);
+    clock.after(retryMs, () => this.#look(workspaceId));
+  }
+
+  /** Makes this node the owner, if nobody who is there is. */
+  async #claim(workspaceId: string, holding: Holding): Promise<boolean> {
+    const { owners, nodes, view, lease } = this.#options;
+    const { schema } = lease.record;
+    const found = await owners.of(workspaceId);
+    const before = found?.ownership;
+    if (before !== undefined) {
+      if (before.schema > schema) return false;
+      // Asked after the record was read: an owner that comes back later changes the record, and set() fails.
+      if (before.node !== this.#node && (await nodes.of(before.node)) !== undefined) return false;
+    }
+    if (!this.#isCurrent(workspaceId, holding)) return false;
+    holding.epoch = (before?.epoch ?? 0) + 1;
+    holding.isPinned = before?.node === this.#node && before.isPinned;
+    const ownership = { node: this.#node, epoch: holding.epoch, schema, isPinned: holding.isPinned };
+    const revision = await owners.set(workspaceId, ownership, found?.revision ?? 0);
+    if (revision === undefined) return false;
+    holding.revision = revision;
+    view.note(workspaceId, ownership);
+    return true;
+  }
+
+  /** Reads the file, and appends before anything is served from it. Sets the gate if that went well. */
+  async #ready(workspaceId: string, holding: Holding): Promise<void> {
+    const { files, restorer, copies } = this.#options;
+    await copies.stop(workspaceId);
+    const sequence = await restorer.restore(workspaceId);
+    if (!this.#isCurrent(workspaceId, holding)) return;
+    const bytes = await files.open(workspaceId);
+    const gate = this.#gateOf(workspaceId, { sequence, holding });
+    try {
+      await gate.open(bytes);
+      // Whoever claims it after this reads the entry; whoever claimed it before is the owner.
+      const now = await this.#options.owners.of(workspaceId);
+      if (now?.revision !== holding.revision || !this.#isCurrent(workspaceId, holding))
+        throw new Error('the workspace became another node’s meanwhile');
+      holding.gate = gate;
+    } catch (error) {
+      files.release(workspaceId, bytes.length === 0 ? sequence : undefined);
+      throw error;
+    }
+  }
+
+  #gateOf(workspaceId: string, { sequence, holding }: { sequence: number; holding: Holding }): Gate {
+    const { logs, clock, newId, join, restorer } = this.#options;
+    return new Gate({
+      workspaceId,
+      sequence,
+      logs,
+      clock,
+      newId,
+      join,
+      isHeld: () => this.#isCurrent(workspaceId, holding),
+      onBroken: (cause) => {
+        if (holding.gate !== undefined) this.#drop(workspaceId, holding, cause);
+      },
+      onLogged: (bytes) => restorer.noteEntry(workspaceId, bytes),
+    });
+  }
+
+  async #giveAsDue(workspaceId: string): Promise<void> {
+    const { view, log, clock } = this.#options;
+    const ownership = view.owners.get(workspaceId);
+    if (ownership === undefined) return;
+    const duty = dutyOf(this.#node, workspaceId, { ownership, nodes: this.#nodes() });
+    if (duty.kind !== 'give') return;
+    try {
+      await this.#give(workspaceId, { to: duty.to, isPinned: false });
+    } catch (error) {
+      log.warn({ workspaceId, err: error }, 'a workspace could not be handed over; it is tried again');
+      clock.after(retryMs, () => this.#look(workspaceId));
+    }
+  }
+
+  /** No batch under way, the last entry in the log, then the owner is changed. */
+  async #give(workspaceId: string, { to, isPinned }: { to: NodeRecord; isPinned: boolean }): Promise<void> {
+    const { peers, files, owners, view, lease } = this.#options;
+    const holding = this.#holdings.get(workspaceId);
+    if (holding?.state !== 'serving') return;
+    await peers.warm(to, workspaceId);
+    if (!this.#isCurrent(workspaceId, holding)) return;
+    holding.state = 'leaving';
+    this.#tell();
+    await files.rest(workspaceId);
+    if (!this.#isCurrent(workspaceId, holding)) return;
+    this.#drop(workspaceId, holding, new Error('the workspace was handed over'));
+    const ownership: Ownership = {
+      node: to.node,
+      epoch: holding.epoch + 1,
+      schema: lease.record.schema,
+      isPinned,
+    };
+    if ((await owners.set(workspaceId, ownership, holding.revision)) !== undefined) view.note(workspaceId, ownership);
+  }
+
+  #drop(workspaceId: string, holding: Holding, cause: unknown): void {
+    if (this.#holdings.get(workspaceId) !== holding) return;
+    if (holding.gate === undefined) {
+      holding.state = 'abandoned';
+      return;
+    }
+    this.#holdings.delete(workspaceId);
+    const sequence = holding.gate.isAtRest ? holding.gate.sequence : undefined;
+    holding.gate.break(cause);
+    this.#options.files.release(workspaceId, sequence);
+    if (!this.#isOver) this.#options.clock.after(retryMs, () => this.#look(workspaceId));
+    this.#tell();
+  }
+
+  #tell(): void {
+    const listeners = this.#listeners;
+    this.#listeners = new Set();
+    for (const call of listeners) call();
+  }
+}
+
+/** Whether another has changed the record since. One that is being taken may have no record yet. */
+function isOutdated(holding: Holding, ownership: Ownership | undefined): boolean {
+  if (holding.revision === 0) return false;
+  return ownership === undefined || ownership.epoch > holding.epoch;
+}

@@ -1,0 +1,122 @@
+// Where what is asked of a workspace is answered: here, at another node, or nowhere for the moment. While a workspace
+// moves, who asks waits a little for its new owner, since that is sooner than coming back. Nothing leaves this node
+// from a file that it did not serve all the while.
+
+import type { Clock } from '../clock.ts';
+import type { Lease } from './lease.ts';
+import type { Ownerships } from './ownership.ts';
+import type { NodeRecord } from './ports.ts';
+import type { View } from './view.ts';
+
+/** Nothing was done; whoever asked may ask again after this time (503 and Retry-After). */
+export class NotServed extends Error {
+  override readonly name = 'NotServed';
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds = 1) {
+    super('the workspace is served nowhere at the moment');
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export type Way =
+  | { readonly to: 'here'; readonly epoch: number }
+  | { readonly to: 'node'; readonly node: NodeRecord }
+  /** It has an owner soon. */
+  | { readonly to: 'wait' }
+  | { readonly to: 'nowhere' };
+
+/** A planned hand-over takes a quarter of a second, a take-over from a warm copy little more. */
+const waitMs = 2000;
+/** Also asks again without a change, since another node's answer may have changed. */
+const askAgainMs = 50;
+/** Those who wait hold a request each. */
+const maxWaiting = 2000;
+
+export interface Ways<Answer> {
+  /** `read`: may be asked twice. `command`: its outcome left the lane when the log had it. */
+  readonly kind: 'read' | 'command';
+  here(): Promise<Answer>;
+  /** Rejects with NotServed if the other node has done nothing. */
+  there(node: NodeRecord): Promise<Answer>;
+}
+
+export class Router {
+  readonly #clock: Clock;
+  readonly #lease: Lease;
+  readonly #view: View;
+  readonly #ownerships: Ownerships;
+  #waiting = 0;
+
+  constructor(options: { clock: Clock; lease: Lease; view: View; ownerships: Ownerships }) {
+    this.#clock = options.clock;
+    this.#lease = options.lease;
+    this.#view = options.view;
+    this.#ownerships = options.ownerships;
+  }
+
+  wayTo(workspaceId: string): Way {
+    const holding = this.#ownerships.holding(workspaceId);
+    // A node that the log cannot reach cannot know who owns what.
+    if (!this.#lease.isHeld) return { to: 'nowhere' };
+    if (holding !== undefined) {
+      const epoch = this.#ownerships.epochServed(workspaceId);
+      return holding.state === 'serving' && epoch !== undefined ? { to: 'here', epoch } : { to: 'wait' };
+    }
+    const ownership = this.#view.owners.get(workspaceId);
+    if (ownership === undefined) return { to: 'nowhere' };
+    const node = this.#view.nodes.get(ownership.node);
+    return node === undefined || node.node === this.#lease.record.node ? { to: 'wait' } : { to: 'node', node };
+  }
+
+  /** For who came to this node. Rejects with NotServed, or as the answer does. */
+  send<Answer>(workspaceId: string, ways: Ways<Answer>): Promise<Answer> {
+    return this.#ask(workspaceId, ways);
+  }
+
+  /** For who was sent here by another node: never sends it on. */
+  receive<Answer>(workspaceId: string, ways: Omit<Ways<Answer>, 'there'>): Promise<Answer> {
+    if (this.wayTo(workspaceId).to === 'node') return Promise.reject(new NotServed());
+    return this.#ask(workspaceId, { ...ways, there: () => Promise.reject(new NotServed()) });
+  }
+
+  async #ask<Answer>(workspaceId: string, ways: Ways<Answer>): Promise<Answer> {
+    const untilMs = this.#clock.now() + waitMs;
+    for (;;) {
+      const way = this.wayTo(workspaceId);
+      try {
+        if (way.to === 'here') return await this.#answer(workspaceId, { ways, epoch: way.epoch });
+        if (way.to === 'node') return await ways.there(way.node);
+      } catch (error) {
+        if (!(error instanceof NotServed)) throw error;
+      }
+      if (way.to === 'nowhere' || this.#clock.now() >= untilMs || this.#waiting >= maxWaiting) throw new NotServed();
+      this.#ownerships.hurry(workspaceId);
+      await this.#change();
+    }
+  }
+
+  async #answer<Answer>(workspaceId: string, { ways, epoch }: { ways: Ways<Answer>; epoch: number }): Promise<Answer> {
+    const answer = await ways.here();
+    // This node may have been paused since it read, and another may have acknowledged more.
+    if (ways.kind === 'read' && this.#ownerships.epochServed(workspaceId) !== epoch) throw new NotServed();
+    return answer;
+  }
+
+  /** Resolves with the next change, or after a moment. */
+  #change(): Promise<void> {
+    this.#waiting += 1;
+    return new Promise((resolve) => {
+      const listener = this.#ownerships.onceChanged(() => {
+        timer.cancel();
+        this.#waiting -= 1;
+        resolve();
+      });
+      const timer = this.#clock.after(askAgainMs, () => {
+        listener.cancel();
+        this.#waiting -= 1;
+        resolve();
+      });
+    });
+  }
+}

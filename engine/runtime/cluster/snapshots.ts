@@ -1,0 +1,77 @@
+// When the owner of a workspace stores a snapshot, and what of the log may go afterwards. The log is never longer than
+// the file, so a cold take-over reads at most twice the file, and snapshots cost at most what the log does.
+
+import type { Log } from '../log.ts';
+import { Limited } from './limited.ts';
+import type { Ownerships } from './ownership.ts';
+import type { Files, Snapshots, WorkspaceLogs } from './ports.ts';
+import type { Restorer } from './restore.ts';
+
+/** A log up to here is read in less time than it takes to notice that its owner is gone. */
+const leastLogBytes = 8 * 1024 * 1024;
+
+export function isSnapshotDue({
+  logBytes,
+  fileBytes,
+  leastBytes = leastLogBytes,
+}: {
+  logBytes: number;
+  fileBytes: number;
+  leastBytes?: number;
+}): boolean {
+  return logBytes > Math.max(fileBytes, leastBytes);
+}
+
+export interface SnapshotMakerOptions {
+  readonly ownerships: Ownerships;
+  readonly files: Files;
+  readonly logs: WorkspaceLogs;
+  readonly snapshots: Snapshots;
+  readonly restorer: Restorer;
+  readonly log: Log;
+  readonly leastBytes?: number;
+}
+
+export class SnapshotMaker {
+  readonly #options: SnapshotMakerOptions;
+  /** One at a time, since packing takes a core. */
+  readonly #making = new Limited(1, (workspaceId) => this.#make(workspaceId));
+
+  constructor(options: SnapshotMakerOptions) {
+    this.#options = options;
+  }
+
+  /** Call now and then: makes what is due. */
+  look(): void {
+    const { ownerships, files, restorer, leastBytes = leastLogBytes } = this.#options;
+    for (const [workspaceId, { state }] of ownerships.held()) {
+      if (state !== 'serving') continue;
+      const logBytes = restorer.logBytes(workspaceId);
+      if (isSnapshotDue({ logBytes, fileBytes: files.bytes(workspaceId), leastBytes })) this.#making.add(workspaceId);
+    }
+  }
+
+  /** Up to here a stored snapshot covers the log. Its own last entry stays, so the newest always does. */
+  purgeableUpTo(stored: { readonly sequence: number }): number {
+    return stored.sequence - 1;
+  }
+
+  async #make(workspaceId: string): Promise<void> {
+    const { ownerships, files, logs, snapshots, restorer, log } = this.#options;
+    const gate = ownerships.holding(workspaceId)?.gate;
+    if (gate === undefined) return;
+    try {
+      const logBytes = restorer.logBytes(workspaceId);
+      const { snapshot, path, discard } = await files.pack(workspaceId, () => gate.sequence);
+      try {
+        await snapshots.put(workspaceId, snapshot, path);
+      } finally {
+        discard();
+      }
+      restorer.noteSnapshot(workspaceId, logBytes);
+      await logs.purge(workspaceId, this.purgeableUpTo(snapshot));
+    } catch (error) {
+      log.warn({ workspaceId, err: error }, 'a snapshot could not be stored; it is tried again');
+    }
+  }
+}
