@@ -10,7 +10,6 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   sends: () => import('./sends.ts'),
   'socket-calls': () => import('./socket-calls.ts'),
   reads: () => import('./reads.ts'),
-  lists: () => import('./lists.ts'),
   latency: () => import('./latency.ts'),
   'fan-out': () => import('./fan-out.ts'),
   calls: () => import('./calls.ts'),

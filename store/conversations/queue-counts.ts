@@ -2,7 +2,6 @@
 
 import type { Database } from '../database.ts';
 import type { Channel, Reach } from './conversations.ts';
-import { fewOf } from './queue-few.ts';
 import { narrowedTo, openOnes, type QueueFilter, type QueueReader, type Run, runsOf, whereOf } from './queue-runs.ts';
 
 /** Lists are counted as far as this: nobody reads a larger number. */
@@ -67,16 +66,8 @@ export interface Budget {
   entries: number;
 }
 
-/** How many queuePage() finds in all, at most `mostCounted`. `most`: as that of queue-few.ts. */
-export function countQueue(db: Database, { reach, filter }: QueueReader, most?: number): number {
-  const few = fewOf(db, { reach, filter }, most);
-  if (few !== undefined) {
-    const found = db.get<{ count: number }>(
-      `SELECT count(*) AS count FROM conversation WHERE ${few.where}`,
-      few.values,
-    );
-    return Math.min(mostCounted, found?.count ?? 0);
-  }
+/** How many queuePage() finds in all, at most `mostCounted`. */
+export function countQueue(db: Database, { reach, filter }: QueueReader): number {
   return countParts(partsOf(runsOf({ reach, filter })), (part, limit) => countIn(db, part, { filter, limit }));
 }
 

@@ -3,7 +3,6 @@
 import { above, below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
 import type { ConversationRecord } from './conversations.ts';
-import { fewOf } from './queue-few.ts';
 import { narrowedTo, openOnes, type QueueFilter, type QueueReader, type Run, runsOf, whereOf } from './queue-runs.ts';
 import { beginReading, type Order, type Reading, readDepartments, readRange, recordsOf } from './ranges.ts';
 
@@ -99,25 +98,13 @@ function isOwn({ departmentIds }: QueueReader['reach'], departmentId: string): b
   return departmentIds?.includes(departmentId) === true;
 }
 
-export interface QueuePage extends QueueQuestion {
-  readonly cursor: Cursor | undefined;
-  readonly limit: number;
-  /** As that of queue-few.ts. */
-  readonly mostFew?: number;
-}
-
 /** Open and pending ones, from just after `cursor`. */
 export function queuePage(
   db: Database,
-  { cursor, limit, sort = 'newest', reach, filter, mostFew }: QueuePage,
+  { cursor, limit, sort = 'newest', reach, filter }: QueueQuestion & { cursor: Cursor | undefined; limit: number },
 ): ConversationRecord[] {
   const order = orders[sort];
   const reading = beginReading(order, { from: (order.isNewestFirst ? below : above)(cursor), limit });
-  const few = fewOf(db, { reach, filter }, mostFew);
-  if (few !== undefined) {
-    readRange(db, reading, few);
-    return recordsOf(db, reading);
-  }
   const runs = runsOf({ reach, filter });
   readSeen(db, reading, { runs, filter, order });
   for (const run of runs)

@@ -14,14 +14,12 @@ export interface Order {
 }
 
 export interface Range {
-  /** Undefined: by the ids that `where` names. */
-  readonly index?: string;
+  readonly index: string;
   readonly where: string;
   readonly values: Readonly<Record<string, Value>>;
 }
 
 export interface DepartmentRanges extends Range {
-  readonly index: string;
   readonly channels: readonly Channel[];
   /** Null: those without a department. */
   readonly departmentIds: readonly (string | null)[];
@@ -43,7 +41,7 @@ export function readRange(db: Database, { order, from, first }: Reading, { index
   const { key, after, isNewestFirst } = order;
   first.add(
     db.all<Cursor>(
-      `SELECT ${key} AS at, id FROM conversation ${index === undefined ? '' : `INDEXED BY ${index}`}
+      `SELECT ${key} AS at, id FROM conversation INDEXED BY ${index}
        WHERE ${where} AND ${after} AND ${key} ${isNewestFirst ? '>=' : '<='} @until ORDER BY ${inOrder(order)} LIMIT @limit`,
       { ...values, ...from, until: first.until, limit: first.limit },
     ),

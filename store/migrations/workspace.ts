@@ -74,7 +74,6 @@ import { mailSource } from './workspace/0072-mail-source.ts';
 import { endedPreviews } from './workspace/0073-ended-previews.ts';
 import { shortEvents } from './workspace/0074-short-events.ts';
 import { unassignedByActivity } from './workspace/0075-unassigned-by-activity.ts';
-import { queueByTagAndSite } from './workspace/0076-queue-by-tag-and-site.ts';
 
 /**
  * The schema of a workspace's file, oldest migration first. A released migration is never edited; a change is a new
@@ -156,5 +155,4 @@ export const workspaceMigrations: readonly Migration[] = [
   endedPreviews,
   shortEvents,
   unassignedByActivity,
-  queueByTagAndSite,
 ];

@@ -395,12 +395,10 @@ t.test(
         const about = `seed ${seed}, question ${asked}`;
         const queuePlace = (one: ConversationRecord | undefined): string =>
           one === undefined ? '' : placeInQueue(sort, one).at;
-        // Of a tag or a site there are few, or many.
-        const mostFew = random.pick([0, 1000]);
         const plansBefore = plans.length;
         const queue = allPages(
           limit,
-          (cursor) => idsOf(queuePage(db, { reach, filter, sort, cursor, limit, mostFew })),
+          (cursor) => idsOf(queuePage(db, { reach, filter, sort, cursor, limit })),
           (id) => queuePlace(byId.get(id)),
         );
         if (isReadInRanges({ reach, filter, sort }))
@@ -411,7 +409,7 @@ t.test(
         const descending = expected(['open', 'pending'], filter, queuePlace);
         const isDescending = sort === 'newest' || sort === 'activity';
         t.same(queue, isDescending ? descending : descending.toReversed(), `queue, ${sort}, ${about}`);
-        t.equal(countQueue(db, { reach, filter }, mostFew), queue.length, `counted, ${about}`);
+        t.equal(countQueue(db, { reach, filter }), queue.length, `counted, ${about}`);
         const within = (budget: { ranges: number; entries: number }) => countQueueWithin(db, { reach, filter }, budget);
         t.equal(within({ ranges: 1000, entries: 1000 }), queue.length, `within, ${about}`);
         for (const budget of [
@@ -436,23 +434,12 @@ t.test(
         );
         t.same(
           idsOf(
-            queuePage(db, {
-              reach,
-              filter: { ...mine, isOfferedToo: true },
-              sort,
-              cursor: undefined,
-              limit: 1000,
-              mostFew,
-            }),
+            queuePage(db, { reach, filter: { ...mine, isOfferedToo: true }, sort, cursor: undefined, limit: 1000 }),
           ),
           isDescending ? ownOrOffered : ownOrOffered.toReversed(),
           `own or offered, ${sort}, ${about}`,
         );
-        t.equal(
-          countQueue(db, { reach, filter: { ...mine, isOfferedToo: true } }, mostFew),
-          ownOrOffered.length,
-          about,
-        );
+        t.equal(countQueue(db, { reach, filter: { ...mine, isOfferedToo: true } }), ownOrOffered.length, about);
         const open = conversations.filter((one) => ['open', 'pending'].includes(one.status) && isWithin(reach, one));
         t.equal(
           countOwnUnread(db, reach),
@@ -480,7 +467,7 @@ t.test(
         const offered = { ...filter, assigneeId: undefined, isOffered: true };
         t.equal(
           countQueue(db, { reach, filter: offered }),
-          queuePage(db, { reach, filter: offered, cursor: undefined, limit: 1000, mostFew: 0 }).length,
+          queuePage(db, { reach, filter: offered, cursor: undefined, limit: 1000 }).length,
           `offered, ${about}`,
         );
         if (sort === 'longest_waiting')
@@ -570,7 +557,7 @@ t.test(
       );
       for (const { sql, plan } of plans)
         if (
-          /SCAN (?!(?:json_each|one|department) (?:EXISTS )?VIRTUAL|found|named|CONSTANT ROW|\(subquery|conversation USING COVERING INDEX conversationOpenChats|conversation USING (COVERING )?INDEX conversationWaiting)/.test(
+          /SCAN (?!(?:json_each|one|department) VIRTUAL|found|\(subquery|conversation USING COVERING INDEX conversationOpenChats|conversation USING (COVERING )?INDEX conversationWaiting)/.test(
             plan,
           )
         )
@@ -642,13 +629,13 @@ t.test('pages begin at their cursor, not at the top', async (t) => {
     deliveryPage(db, { webhookId: '', cursor: place, limit: 10 });
     for (const sort of sorts)
       for (const filter of [{}, { siteId: 's' }, { tag: 'x', assigneeId: 'none' }, { departmentId: '' }])
-        queuePage(db, { reach, filter, sort, cursor: place, limit: 10, mostFew: -1 });
+        queuePage(db, { reach, filter, sort, cursor: place, limit: 10 });
     recentlyClosedPage(db, { reach, cursor: place, limit: 10 });
     callIdPage(db, { reach, filter: {}, cursor: place, limit: 10 });
   }
   t.ok(plans.length > 20);
-  // Which departments or tags there are, and which few are of a site, is no page.
-  const isPage = ({ sql }: { sql: string }): boolean => !/^WITH RECURSIVE|conversationOfSite/.test(sql);
+  // Which departments there are is no page: one entry of an index for each.
+  const isPage = ({ sql }: { sql: string }): boolean => !sql.startsWith('WITH RECURSIVE');
   for (const { sql, plan } of plans.filter(isPage)) {
     t.match(plan, /(\(createdAt,id\)|\(solvedAt,id\)|createdAt|solvedAt|<expr>)[<>]\(?\?|PRIMARY KEY \(id=\?\)/, sql);
     if (/conversation(InQueue|InWait|BySolved)/.test(sql))
@@ -729,7 +716,7 @@ t.test('lists are counted from indexes alone', async (t) => {
       { siteId: 's', assigneeId: 'none' },
     ];
     for (const filter of filters) {
-      countQueue(db, { reach, filter }, -1);
+      countQueue(db, { reach, filter });
       countQueueWithin(db, { reach, filter }, { ranges: 100, entries: 100 });
     }
     countByDepartment(db, { reach, departmentIds: [idOf(2, 1)] });

@@ -1,0 +1,156 @@
+// Taking, handing over and dropping, in simulated clusters in which nothing goes wrong but what the test does.
+
+import t from 'tap';
+import { leaseMs } from '../../engine/runtime/cluster/lease.ts';
+import type { Teardown } from '../support/service.ts';
+import type { Reply } from './simulation/sim-node.ts';
+import { ClusterSimulation, names, workspaces } from './simulation/simulation.ts';
+
+async function calmCluster(t: Teardown, seed = 1): Promise<ClusterSimulation> {
+  const cluster = new ClusterSimulation(seed);
+  t.teardown(() => cluster.end());
+  await cluster.open();
+  cluster.calm();
+  await cluster.world.run(20_000);
+  return cluster;
+}
+
+const ownersOf = ({ servers }: ClusterSimulation): string[] =>
+  workspaces.map((workspaceId) => servers.ownerOf(workspaceId)?.ownership.node ?? 'nobody');
+
+/** One client per workspace writes without a pause, each at another node; counts what failed, and the longest pause. */
+function write(cluster: ClusterSimulation, asked: readonly string[] = names) {
+  const { world } = cluster;
+  const result = { done: 0, failed: [] as string[], longestMs: 0 };
+  const client = async (workspaceId: string, name: string): Promise<void> => {
+    for (;;) {
+      const id = `${workspaceId} ${result.done} ${world.nowMs}`;
+      const order = { id, kind: 'write' as const };
+      cluster.told.ask(workspaceId, order);
+      const sentMs = world.nowMs;
+      await cluster.ask({ kind: 'command', workspaceId, order }, name).then(
+        (reply: Reply) => {
+          if (reply.kind === 'done') cluster.told.acknowledge(workspaceId, reply);
+          result.done += 1;
+        },
+        (error: unknown) => result.failed.push(String(error)),
+      );
+      result.longestMs = Math.max(result.longestMs, world.nowMs - sentMs);
+      await world.sleep(50);
+    }
+  };
+  for (const [index, workspaceId] of workspaces.entries()) void client(workspaceId, asked[index % asked.length] ?? '');
+  return result;
+}
+
+t.test('[cluster ownership] every workspace is where it should be, and one more node keeps a copy', async (t) => {
+  const cluster = await calmCluster(t);
+  for (const workspaceId of workspaces) {
+    const { servers } = cluster;
+    const newest = servers.newest(workspaceId);
+    const owner = servers.ownerOf(workspaceId)?.ownership.node;
+    const copies = names.filter(
+      (name) => name !== owner && cluster.nodeOf(name)?.files.sequence(workspaceId) === newest,
+    );
+    t.equal(copies.length, workspaceId === 'directory' ? 2 : 1, workspaceId);
+  }
+  t.ok(new Set(ownersOf(cluster)).size > 1);
+});
+
+t.test('[cluster ownership] moved by hand, it stays there, and no client sees more than a moment', async (t) => {
+  const cluster = await calmCluster(t);
+  const writing = write(cluster);
+  await cluster.world.run(1000);
+  const [before = ''] = ownersOf(cluster);
+  const to = names.find((name) => name !== before) ?? '';
+  cluster.nodeOf(before)?.move('w1', to);
+  await cluster.world.run(20_000);
+  t.equal(ownersOf(cluster)[0], to);
+  t.same(writing.failed, []);
+  t.ok(writing.longestMs < 250, `${writing.longestMs} ms`);
+  t.ok(writing.done > 500);
+  t.equal(cluster.world.wrong, undefined);
+});
+
+t.test('[cluster ownership] a node that stops hands over one by one, and gets its share when it is back', async (t) => {
+  const cluster = await calmCluster(t);
+  const before = ownersOf(cluster);
+  const writing = write(cluster, ['bea', 'cleo']);
+  await cluster.world.run(1000);
+  void cluster.nodeOf('ada')?.stop();
+  await cluster.world.run(6000);
+  t.equal(cluster.nodeOf('ada'), undefined, 'it has ended');
+  t.notOk(ownersOf(cluster).includes('ada'));
+  cluster.start('ada');
+  await cluster.world.run(20_000);
+  t.same(ownersOf(cluster), before);
+  t.same(writing.failed, []);
+  t.ok(writing.longestMs < 250, `${writing.longestMs} ms`);
+  t.equal(cluster.world.wrong, undefined);
+});
+
+t.test('[cluster ownership] a node that is gone is followed by the others; what they had stays theirs', async (t) => {
+  const cluster = await calmCluster(t);
+  const before = ownersOf(cluster);
+  t.ok(before.includes('ada'));
+  cluster.nodeOf('ada')?.end('killed');
+  await cluster.world.run(leaseMs - 1000);
+  t.same(ownersOf(cluster), before, 'not before its lease has ended');
+  await cluster.world.run(3000);
+  const after = ownersOf(cluster);
+  t.notOk(after.includes('ada'));
+  for (const [index, owner] of before.entries()) if (owner !== 'ada') t.equal(after[index], owner);
+  const writing = write(cluster, ['bea', 'cleo']);
+  await cluster.world.run(2000);
+  t.same(writing.failed, []);
+});
+
+t.test('[cluster ownership] an owner that is there is left alone, whatever a node has heard of it', async (t) => {
+  const cluster = await calmCluster(t);
+  const before = workspaces.map((workspaceId) => cluster.servers.ownerOf(workspaceId));
+  cluster.servers.nodeChanges.add('ada', undefined);
+  await cluster.world.run(20_000);
+  t.same(
+    workspaces.map((workspaceId) => cluster.servers.ownerOf(workspaceId)),
+    before,
+  );
+});
+
+t.test('[cluster ownership] a file of a newer schema is left alone by older nodes', async (t) => {
+  const cluster = await calmCluster(t);
+  cluster.nodeOf('ada')?.end('killed');
+  await cluster.world.run(15_000);
+  cluster.start('ada', 2);
+  await cluster.world.run(20_000);
+  const newer = workspaces.filter((workspaceId) => cluster.servers.ownerOf(workspaceId)?.ownership.node === 'ada');
+  t.ok(newer.length > 0, 'the newer node has its share again');
+  cluster.nodeOf('ada')?.end('killed');
+  await cluster.world.run(30_000);
+  for (const workspaceId of newer) {
+    t.equal(cluster.servers.ownerOf(workspaceId)?.ownership.schema, 2);
+    t.equal(cluster.servers.ownerOf(workspaceId)?.ownership.node, 'ada', 'nobody has taken it');
+    await t.rejects(promptly(cluster, workspaceId), { name: 'NotServed' });
+  }
+  cluster.start('bea');
+  cluster.start('ada', 2);
+  await cluster.world.run(20_000);
+  for (const workspaceId of newer) t.equal((await promptly(cluster, workspaceId)).kind, 'read');
+});
+
+t.test('[cluster ownership] a node that the log cannot reach answers nothing, and goes on when it can', async (t) => {
+  const cluster = await calmCluster(t);
+  const [before = ''] = ownersOf(cluster);
+  cluster.servers.isElecting = true;
+  await cluster.world.run(leaseMs + 2000);
+  await t.rejects(promptly(cluster, 'w1', before), { name: 'NotServed' });
+  cluster.servers.isElecting = false;
+  await cluster.world.run(10_000);
+  for (const name of names) t.equal((await promptly(cluster, 'w1', name)).kind, 'read');
+});
+
+async function promptly(cluster: ClusterSimulation, workspaceId: string, name = 'bea'): Promise<Reply> {
+  const asked = cluster.ask({ kind: 'read', workspaceId }, name);
+  asked.catch(() => undefined);
+  await cluster.world.run(4000);
+  return asked;
+}
