@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { connect as connectPlain } from 'node:net';
@@ -6,48 +5,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { connect, type TLSSocket } from 'node:tls';
 import t from 'tap';
+import { makeCertificate, noOpenssl } from '../support/certificates.ts';
 import { tempFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { ServiceProcess } from '../support/process.ts';
 import { startService } from '../support/service.ts';
-
-const noOpenssl = ((): string | false => {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' });
-    return false;
-  } catch {
-    return 'certificates are made with openssl, which is not here';
-  }
-})();
-
-/** A self-signed certificate for localhost, and its key. */
-function makeCertificate(folder: string, name: string): { cert: string; key: string } {
-  const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      '1',
-      '-subj',
-      `/CN=${name}`,
-      '-addext',
-      'subjectAltName=DNS:localhost',
-      '-keyout',
-      files.key,
-      '-out',
-      files.cert,
-    ],
-    { stdio: 'ignore' },
-  );
-  return files;
-}
 
 function open(port: number, options: { ciphers?: string; maxVersion?: 'TLSv1.2' } = {}): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,43 @@
+// Certificates for localhost, made with openssl.
+
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+/** For `t.test`. */
+export const noOpenssl = ((): string | false => {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'ignore' });
+    return false;
+  } catch {
+    return 'certificates are made with openssl, which is not here';
+  }
+})();
+
+/** A self-signed certificate for localhost, and its key. */
+export function makeCertificate(folder: string, name: string): { cert: string; key: string } {
+  const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '1',
+      '-subj',
+      `/CN=${name}`,
+      '-addext',
+      'subjectAltName=DNS:localhost',
+      '-keyout',
+      files.key,
+      '-out',
+      files.cert,
+    ],
+    { stdio: 'ignore' },
+  );
+  return files;
+}
