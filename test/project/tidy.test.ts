@@ -58,7 +58,8 @@ t.test('folders import only what they may', async (t) => {
     store: ({ to }) => folderOf(to) === 'store',
     engine: ({ to, isTypeOnly }) =>
       ['engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && isTypeOnly),
-    workers: ({ to }) => ['workers', 'store'].includes(folderOf(to)),
+    // The cluster's ports are beside its rules, which are tested without NATS.
+    workers: ({ to }) => ['workers', 'store'].includes(folderOf(to)) || to === 'engine/runtime/cluster/ports.ts',
     // The edge knows the workers' ports by type, and what their failures mean. Only the composition creates them, and the
     // command line, which is a composition of its own.
     http: ({ from, to, isTypeOnly }) =>
@@ -147,11 +148,19 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'cache-folder failures sender-turns',
     'kept-bundle',
     'domain-names numbering-plan plain-text program-files search/ secrets/',
-    'browser-bundler providers/ thread',
+    'browser-bundler cluster/ providers/ thread',
     'checkpointer-thread files/ imports/ knowledge/ reader/',
     'checkpointer mail/',
   ],
 };
+
+t.test('nothing of several nodes is loaded by one alone', async (t) => {
+  const loads = /^(?:import|export)\s+(?!type\b)[^'"`;]*?'[^']*workers\/cluster\/[^']*';?$/m;
+  const wrong = [...sources]
+    .filter(([file, text]) => !/^(?:test|workers\/cluster)\//.test(file) && loads.test(text))
+    .map(([file]) => `${file} must load workers/cluster/ by a dynamic import`);
+  t.same(wrong, []);
+});
 
 t.test('rooms stand in an order', async (t) => {
   const wrong: string[] = [];
@@ -279,6 +288,18 @@ t.test('an outside library has one file that imports it', async (t) => {
     'libphonenumber-js': ['workers/numbering-plan.ts'],
     re2js: ['engine/growth/url-patterns.ts'],
     undici: ['workers/providers/fetcher.ts', 'workers/providers/carrier-twilio.ts'],
+    '@nats-io/transport-node': [
+      'workers/cluster/address.ts',
+      'workers/cluster/connection.ts',
+      'workers/cluster/preparation.ts',
+      'workers/cluster/reading.ts',
+    ],
+    '@nats-io/jetstream': [
+      'workers/cluster/connection.ts',
+      'workers/cluster/layout.ts',
+      'workers/cluster/preparation.ts',
+      'workers/cluster/reading.ts',
+    ],
     'ipaddr.js': ['workers/providers/host-resolver.ts'],
     stripe: ['workers/providers/billing-stripe.ts'],
     nodemailer: ['workers/providers/mail.ts'],
@@ -468,6 +489,7 @@ t.test('every folder has a README', async (t) => {
     'http/packaging',
     'http/pages',
     'http/widget',
+    'workers/cluster',
     'workers/providers',
     '.',
   ])

@@ -1,0 +1,56 @@
+// What a cluster keeps in NATS, opened: connected, complete and checked. Loaded in a cluster only, by a dynamic import.
+
+import type { Nodes, Owners, Snapshots, WorkspaceLogs } from '../../engine/runtime/cluster/ports.ts';
+import type { NatsSettings } from './address.ts';
+import { NatsLink } from './connection.ts';
+import type { Layout } from './layout.ts';
+import { JetStreamNodes } from './nodes.ts';
+import { JetStreamOwners } from './owners.ts';
+import { prepare } from './preparation.ts';
+import { Records } from './records.ts';
+import { JetStreamSnapshots } from './snapshots.ts';
+import { JetStreamLogs } from './workspace-logs.ts';
+
+export interface ClusterOptions extends Omit<NatsSettings, 'clientName' | 'patienceMs'>, Layout {
+  /** CLUSTER_NODE. */
+  readonly node: string;
+  /** How long a node counts as there without a word of it. NATS counts whole seconds: it is rounded up. */
+  readonly leaseMs: number;
+  /** How long the start waits for NATS, which may start at the same time. */
+  readonly patienceMs?: number;
+}
+
+export interface ClusterStore {
+  readonly logs: WorkspaceLogs;
+  readonly owners: Owners;
+  readonly nodes: Nodes;
+  readonly snapshots: Snapshots;
+  /** Whether a server of NATS is connected now. */
+  readonly isConnected: boolean;
+  close(): Promise<void>;
+}
+
+const defaultPatienceMs = 20_000;
+
+/** Rejects with ClusterRefused, whose message names the setting. */
+export async function openCluster(options: ClusterOptions): Promise<ClusterStore> {
+  const { name, replicas, node, leaseMs, patienceMs = defaultPatienceMs } = options;
+  const layout = { name, replicas };
+  const link = await NatsLink.open({ ...options, clientName: `${name} ${node}`, patienceMs });
+  try {
+    await prepare(link, layout, patienceMs);
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+  return {
+    logs: new JetStreamLogs(link, layout),
+    owners: new JetStreamOwners(new Records(link, layout, 'owners')),
+    nodes: new JetStreamNodes(new Records(link, layout, 'nodes'), leaseMs),
+    snapshots: new JetStreamSnapshots(link, layout),
+    get isConnected() {
+      return link.isConnected;
+    },
+    close: () => link.close(),
+  };
+}
