@@ -16,7 +16,7 @@ import { insertOpenConversations } from '../test/support/open-conversations.ts';
 import { Api } from './api.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
 import { makeDataDir } from './process.ts';
-import { makeTenant, openSession, startChat } from './scenario.ts';
+import { makeTenant, openSession, startChat, workspaceIdOf } from './scenario.ts';
 
 const conversations = 10_000;
 const messages = 10_000;
@@ -54,11 +54,13 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const api = new Api({ url: running.url, dataDir });
     const { owner, embedId } = await makeTenant(api);
     const { workspace } = await api.call<{ workspace: { id: string } }>('GET', '/me', { token: owner.token });
-    const first = await firstViews(browser, {
-      url: `${running.url}/inbox`,
-      token: owner.token,
+    const counts = quick ? largeCounts.slice(0, 1) : largeCounts;
+    const [first = [], ...larger] = await firstViews(browser, {
+      places: [
+        { url: `${running.url}/inbox`, token: owner.token, shows: '.inbox-list .empty' },
+        ...(await Promise.all(counts.map((count) => placeWith(running, api, count)))),
+      ],
       count: quick ? 3 : 15,
-      shows: 'text=Nothing is waiting for you',
     });
 
     const customer = await openSession(api, embedId, { name: 'Kim' });
@@ -87,21 +89,6 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     await thread.locator('.inbox-said').first().waitFor();
     const bubbles = await framesAtSpeeds(thread, { box: '.scroll-back-box', sign: -1 });
 
-    const larger: { count: number; views: View[] }[] = [];
-    for (const count of quick ? largeCounts.slice(0, 1) : largeCounts) {
-      const tenant = await makeTenant(api);
-      const { workspace: filled } = await api.call<{ workspace: { id: string } }>('GET', '/me', {
-        token: tenant.owner.token,
-      });
-      insertOpen(databaseOf(running, filled.id), count, Date.now() - count * 1000, 1000);
-      const views = await firstViews(browser, {
-        url: `${running.url}/inbox/all`,
-        token: tenant.owner.token,
-        count: quick ? 3 : 15,
-        shows: '.inbox-row',
-      });
-      larger.push({ count, views });
-    }
     const emptyMs = percentile(
       first.map(({ ms }) => ms),
       0.5,
@@ -116,30 +103,33 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
         unit: 'ms',
         target: { below: 1000 },
       }),
-      ...larger.flatMap(({ count, views }) => [
-        row({
-          name: `inbox with ${count.toLocaleString('en')} open: its first view, of that of an empty one, p50`,
-          value:
-            percentile(
+      ...larger.flatMap((views, index) => {
+        const open = (counts[index] ?? 0).toLocaleString('en');
+        return [
+          row({
+            name: `inbox with ${open} open: from nothing to its list, p50`,
+            value: percentile(
               views.map(({ ms }) => ms),
               0.5,
-            ) / emptyMs,
-          unit: 'times',
-          target: { below: 1.2 },
-        }),
-        row({
-          name: `inbox with ${count.toLocaleString('en')} open: loaded in all, as transferred`,
-          value: Math.max(...views.map(({ allBytes }) => allBytes)) / 1024,
-          unit: 'KB',
-          target: { below: 150 },
-        }),
-        row({
-          name: `inbox with ${count.toLocaleString('en')} open: requests to the API`,
-          value: Math.max(...views.map(({ requests }) => requests)),
-          unit: '',
-          target: { below: 8 },
-        }),
-      ]),
+            ),
+            unit: 'ms',
+            reference: { name: 'empty', value: emptyMs },
+            target: { below: 1.2 },
+          }),
+          row({
+            name: `inbox with ${open} open: loaded in all, as transferred`,
+            value: Math.max(...views.map(({ allBytes }) => allBytes)) / 1024,
+            unit: 'KB',
+            target: { below: 150 },
+          }),
+          row({
+            name: `inbox with ${open} open: requests to the API`,
+            value: Math.max(...views.map(({ requests }) => requests)),
+            unit: '',
+            target: { below: 8 },
+          }),
+        ];
+      }),
       row({
         name: 'inbox: loaded for the first view, as transferred',
         value: Math.max(...first.map(({ bytes }) => bytes)) / 1024,
@@ -199,34 +189,65 @@ interface View {
   readonly requests: number;
 }
 
-/** Each in its own browser context, without a cache, until something of `shows` is there. */
+interface Place {
+  readonly url: string;
+  readonly token: string;
+  /** A CSS selector: once something of it is there, the list is shown. */
+  readonly shows: string;
+}
+
+/** A workspace with this many open conversations. */
+async function placeWith(running: Running, api: Api, count: number): Promise<Place> {
+  const { owner } = await makeTenant(api);
+  insertOpen(databaseOf(running, await workspaceIdOf(api, owner)), count, Date.now() - count * 1000, 1000);
+  return { url: `${running.url}/inbox/all`, token: owner.token, shows: '.inbox-row' };
+}
+
+/**
+ * Of each place, in turns, so that all are disturbed alike. Each view has its own browser context, without a cache; the
+ * first of each is left out, since the service's own caches are empty.
+ */
 async function firstViews(
   browser: Browser,
-  { url, token, count, shows }: { url: string; token: string; count: number; shows: string },
-): Promise<View[]> {
-  const views: View[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-    await context.addInitScript(`localStorage.setItem('switchboard.token', ${JSON.stringify(token)})`);
-    const page = await context.newPage();
-    const loaded: Promise<{ path: string; size: number }>[] = [];
-    page.on('requestfinished', (request) => {
-      const path = new URL(request.url()).pathname;
-      loaded.push(request.sizes().then(({ responseBodySize: size }) => ({ path, size })));
-    });
-    const startedAt = performance.now();
-    await page.goto(url, { waitUntil: 'commit' });
-    await page.locator(shows).first().waitFor();
-    const ms = performance.now() - startedAt;
-    await page.waitForLoadState('networkidle');
-    const all = await Promise.all(loaded);
-    const sum = (wanted: string): number =>
-      all.reduce((bytes, { path, size }) => bytes + (path.startsWith(wanted) ? size : 0), 0);
-    const requests = all.filter(({ path }) => path.startsWith('/api/')).length;
-    views.push({ ms, bytes: sum('/assets/'), allBytes: sum('/'), requests });
-    await context.close();
-  }
+  { places, count }: { places: readonly Place[]; count: number },
+): Promise<View[][]> {
+  const views = places.map((): View[] => []);
+  for (let turn = 0; turn <= count; turn += 1)
+    for (const [index, place] of places.entries()) {
+      const view = await firstView(browser, place);
+      if (turn > 0) views[index]?.push(view);
+    }
   return views;
+}
+
+async function firstView(browser: Browser, { url, token, shows }: Place): Promise<View> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  await context.addInitScript(`
+    localStorage.setItem('switchboard.token', ${JSON.stringify(token)});
+    window.shown = new Promise((done) => {
+      new MutationObserver((_, observer) => {
+        if (document.querySelector(${JSON.stringify(shows)}) === null) return;
+        observer.disconnect();
+        requestAnimationFrame(done);
+      }).observe(document, { subtree: true, childList: true });
+    });
+  `);
+  const page = await context.newPage();
+  const loaded: Promise<{ path: string; size: number }>[] = [];
+  page.on('requestfinished', (request) => {
+    const path = new URL(request.url()).pathname;
+    loaded.push(request.sizes().then(({ responseBodySize: size }) => ({ path, size })));
+  });
+  await page.goto(url, { waitUntil: 'commit' });
+  // By the page's own clock, from the navigation to the frame: a wait from outside looks only now and then.
+  const ms = await page.evaluate<number>('window.shown');
+  await page.waitForLoadState('networkidle');
+  const all = await Promise.all(loaded);
+  await context.close();
+  const sum = (wanted: string): number =>
+    all.reduce((bytes, { path, size }) => bytes + (path.startsWith(wanted) ? size : 0), 0);
+  const requests = all.filter(({ path }) => path.startsWith('/api/')).length;
+  return { ms, bytes: sum('/assets/'), allBytes: sum('/'), requests };
 }
 
 /** Milliseconds from a message's 201, as its sender sees it, to its text in the page. */
