@@ -3,6 +3,7 @@
 
 import { setPriority } from 'node:os';
 import { parentPort, type Worker } from 'node:worker_threads';
+import { CallOrder } from './call-order.ts';
 import { Unavailable } from './failures.ts';
 import { startThread } from './program-files.ts';
 
@@ -41,6 +42,7 @@ interface Request {
   readonly id: number;
   readonly name: string;
   readonly params: unknown;
+  readonly goesFirst: boolean;
 }
 
 interface Answer {
@@ -54,6 +56,7 @@ interface Emitted {
 }
 
 interface Waiting {
+  readonly goesFirst: boolean;
   readonly timer: NodeJS.Timeout;
   resolve(result: unknown): void;
   reject(error: Error): void;
@@ -64,8 +67,11 @@ export interface ThreadOptions {
   readonly file: string;
   /** The thread's purpose, for messages. */
   readonly title: string;
+  /** Calls without an answer; but for those that go first. */
   readonly maxWaiting: number;
   readonly timeoutMs: number;
+  /** Short calls, by the names of their methods, that go before the others that wait; and how many of these may wait. */
+  readonly first?: { readonly names: readonly string[]; readonly maxWaiting: number };
   /** Plain data for the thread's workerData. */
   readonly data?: unknown;
   /**
@@ -79,7 +85,7 @@ export interface ThreadOptions {
   readonly isNeeded?: () => boolean;
   /** Plain data that the thread emits by itself. */
   readonly onEvent?: (event: unknown) => void;
-  /** The thread died or was stopped. */
+  /** The thread died or was stopped, also because it was idle. */
   readonly onEnd?: () => void;
 }
 
@@ -104,9 +110,11 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
   }
 
   call<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>> {
-    const { title, maxWaiting, timeoutMs } = this.#options;
+    const { title, timeoutMs, first } = this.#options;
     if (this.#isStopped) return Promise.reject(new ThreadFailed(`the ${title} thread is stopped`));
-    if (this.#waiting.size >= maxWaiting)
+    const goesFirst = first?.names.includes(name) === true;
+    const maxWaiting = goesFirst ? first.maxWaiting : this.#options.maxWaiting;
+    if (this.#countWaiting(goesFirst) >= maxWaiting)
       return Promise.reject(new ThreadBusy(`${maxWaiting} calls wait for the ${title} thread already`));
     const worker = (this.#worker ??= this.#start());
     clearTimeout(this.#idle);
@@ -118,9 +126,9 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
         this.#failAll(worker, new Error(`${name} took longer than ${timeoutMs} ms`));
         void worker.terminate();
       }, timeoutMs);
-      this.#waiting.set(id, { timer, resolve: (result) => resolve(result as never), reject });
+      this.#waiting.set(id, { goesFirst, timer, resolve: (result) => resolve(result as never), reject });
       try {
-        worker.postMessage({ id, name, params } satisfies Request);
+        worker.postMessage({ id, name, params, goesFirst } satisfies Request);
       } catch (error) {
         // Not plain data: it was never sent.
         this.#remove(id);
@@ -136,6 +144,12 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
     if (worker === undefined) return;
     this.#failAll(worker, new Error('it was stopped'));
     await worker.terminate();
+  }
+
+  #countWaiting(goesFirst: boolean): number {
+    let count = 0;
+    for (const call of this.#waiting.values()) if (call.goesFirst === goesFirst) count += 1;
+    return count;
   }
 
   #start(): Worker {
@@ -170,8 +184,9 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
 
   #stopIdle(): void {
     const worker = this.#worker;
-    this.#worker = undefined;
-    void worker?.terminate();
+    if (worker === undefined) return;
+    this.#failAll(worker, new Error('it was idle'));
+    void worker.terminate();
   }
 
   #failAll(died: Worker, cause: Error): void {
@@ -204,13 +219,24 @@ export function emit(event: unknown): void {
 }
 
 /**
- * The thread's side: answers each call with its method's result or error. Errors for which `isUnavailable` is true
- * arrive as ThreadUnavailable.
+ * The thread's side: answers each call with its method's result or error. One call is begun per turn of the event loop,
+ * so that a call that goes first finds the others still waiting, after a long one as well. Errors for which
+ * `isUnavailable` is true arrive as ThreadUnavailable.
  */
 export function answerCalls(methods: Methods, isUnavailable: (error: unknown) => boolean = () => false): void {
   const port = parentPort;
   if (port === null) throw new Error('this only runs in a worker thread');
-  port.on('message', ({ id, name, params }: Request) => {
+  const calls = new CallOrder<Request>();
+  const begin = (): void => {
+    const call = calls.take();
+    if (calls.size > 0) setImmediate(begin);
+    if (call !== undefined) answerCall(call);
+  };
+  port.on('message', (call: Request) => {
+    calls.add(call);
+    if (calls.size === 1) setImmediate(begin);
+  });
+  const answerCall = ({ id, name, params }: Request): void => {
     // Async, so that a throw and a rejection are handled alike.
     const answer = async (): Promise<unknown> => {
       const method = methods[name];
@@ -226,5 +252,5 @@ export function answerCalls(methods: Methods, isUnavailable: (error: unknown) =>
           error: { name: isUnavailable(error) ? unavailableName : given, message },
         } satisfies Answer);
       });
-  });
+  };
 }

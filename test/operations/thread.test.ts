@@ -93,6 +93,33 @@ t.test('[threads] the queue is limited', async (t) => {
   t.equal(await thread.call('echo', 'd'), 'd');
 });
 
+t.test(
+  '[threads] calls that go first go before all that wait, in their order, and have places of their own',
+  async (t) => {
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const first = { names: ['later'], maxWaiting: 6 };
+    const thread = start(t, { maxWaiting: 5, first, onEvent: () => begin() });
+    const order: string[] = [];
+    const call = async (name: 'echo' | 'later', text: string): Promise<void> =>
+      void order.push(await thread.call(name, text));
+    const released = new Int32Array(new SharedArrayBuffer(4));
+    const holding = thread.call('hold', released);
+    await begun;
+    const waiting = ['a', 'b', 'c', 'd'].map((text) => call('echo', text));
+    t.ok((await thread.call('echo', 'e').catch((error: unknown) => error)) instanceof ThreadBusy);
+    waiting.push(...['1', '2', '3', '4', '5', '6'].map((text) => call('later', text)));
+    t.ok((await thread.call('later', '7').catch((error: unknown) => error)) instanceof ThreadBusy);
+    t.equal(thread.waiting, 11);
+    Atomics.store(released, 0, 1);
+    Atomics.notify(released, 0);
+    await Promise.all([holding, ...waiting]);
+    t.same(order, ['1', '2', '3', '4', 'a', '5', '6', 'b', 'c', 'd'], 'and the others are not left waiting for good');
+  },
+);
+
 t.test('[threads] a stopped one answers no calls, and can be stopped again', async (t) => {
   const thread = start(t);
   const waiting = thread.call('hang', undefined as never).catch((error: unknown) => error);
@@ -143,8 +170,8 @@ t.test('[threads] what a thread emits by itself arrives, and one that is needed 
   isNeeded = false;
   await thread.call('echo', 'no longer');
   await exited;
-  t.equal(ended, 0, 'its idle end is no failure');
+  t.equal(ended, 1, 'it is told once that it was stopped');
   await t.rejects(thread.call('die', undefined as never), ThreadFailed);
-  t.equal(ended, 1);
+  t.equal(ended, 2);
   t.equal(started.length, 2);
 });

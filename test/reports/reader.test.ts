@@ -170,6 +170,31 @@ t.test("[architecture] the reader's answer waits until what it saw is durable", 
   }
 });
 
+t.test('[architecture] reads of lists do not wait behind reports, and have places of their own', async (t) => {
+  const service = await startService(t);
+  const { workspaceId } = await service.workspace();
+  const reader = createReader({ dataDir: service.dataDir, whenDurable: (_id, call) => call() });
+  t.teardown(() => reader.stop());
+  const scope: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };
+  const range = { fromMs: 0, toMs: 3600_000 };
+  const order: string[] = [];
+  const told = async (name: string, asked: Promise<unknown>): Promise<void> => {
+    await asked;
+    order.push(name);
+  };
+  const reports = Array.from({ length: 200 }, () => told('totals', reader.totals(workspaceId, scope, range)));
+  await t.rejects(reader.totals(workspaceId, scope, range), { name: 'ThreadBusy' });
+  const reach = { ...scope, agentId: '' };
+  const page = { reach, filter: {}, limit: 10, offset: 0, cursor: undefined, isCounted: true };
+  const lists = [
+    told('queue', reader.queue(workspaceId, page)),
+    told('countLists', reader.countLists(workspaceId, { reach, departmentIds: [], views: [] })),
+  ];
+  await Promise.all([...reports, ...lists]);
+  t.same(order.slice(0, 2), ['queue', 'countLists']);
+  t.equal(order.length, 202);
+});
+
 t.test('the reader thread', async (t) => {
   t.test('starts with the first search, not with the service', async (t) => {
     const started = watchThreads(t);

@@ -1,4 +1,4 @@
-// A thread for tests of workers/thread.ts that answers, throws, dies, hangs or takes all memory on request.
+// A thread for tests of workers/thread.ts that answers, throws, dies, waits, hangs or takes all memory on request.
 
 import { threadId, workerData } from 'node:worker_threads';
 import { answerCalls, emit, ThreadUnavailable } from '../../workers/thread.ts';
@@ -28,6 +28,11 @@ export const methods = {
   die: (): never => process.exit(3),
   hoard: (): never => {
     for (const kept: string[] = []; ; ) kept.push(`${kept.length}`.repeat(1000));
+  },
+  /** Emits that it has begun, and waits until the caller sets the first number. */
+  hold: (released: Int32Array): void => {
+    emit('held');
+    Atomics.wait(released, 0, 0);
   },
   hang: (): never => {
     for (;;);

@@ -18,7 +18,7 @@ import type { ReportRange } from '../../store/reports/pieces.ts';
 import type { BucketTotals, ReportScope } from '../../store/reports/sums.ts';
 import type { GoalTotals, Totals } from '../../store/reports/types.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
-import { createThread } from '../thread.ts';
+import { createThread, type ThreadOptions } from '../thread.ts';
 import type { methods, OfConversation, QueueAnswer, QueuePageQuestion, ReaderData } from './reader-thread.ts';
 import { SecondReader } from './second-reader.ts';
 
@@ -89,12 +89,17 @@ export interface Reader {
 const maxWaiting = 200;
 /** Only a stuck thread takes so long. */
 const timeoutMs = 30_000;
+/** Short reads of lists, which people wait for, do not wait behind reports, exports and searches. */
+const first: NonNullable<ThreadOptions['first']> = {
+  names: ['queue', 'countLists'] satisfies (keyof typeof methods)[],
+  maxWaiting,
+};
 /** A search indexes new messages itself; this many take it 5 ms. */
 const messagesPerIndexing = 500;
 
 export function createReader({ whenDurable, cores = availableParallelism(), ...data }: ReaderOptions): Reader {
   const all = { file: 'workers/reader/reader-thread.ts', maxWaiting, timeoutMs, data };
-  const thread = createThread<typeof methods>({ ...all, title: 'reader' });
+  const thread = createThread<typeof methods>({ ...all, title: 'reader', first });
   const second = cores > 1 ? new SecondReader(all) : undefined;
   const unindexed = new Map<string, number>();
   const durable = async <Answer>(workspaceId: string, asked: Promise<Seen<Answer>>): Promise<Answer> => {
