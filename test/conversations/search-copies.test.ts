@@ -7,12 +7,17 @@ import t, { type Test } from 'tap';
 import { insertMessage, unsetMessage } from '../../store/conversations/writes.ts';
 import { Database } from '../../store/database.ts';
 import { segmentsOf } from '../../store/search/index.ts';
+import { OpenFiles } from '../../workers/reader/open-files.ts';
 import { createReader } from '../../workers/reader/reader.ts';
+import type { methods } from '../../workers/reader/reader-thread.ts';
+import { SecondReader } from '../../workers/reader/second-reader.ts';
 import { type SearchAnswer, SearchIndex, type SearchQuestion } from '../../workers/search/search-index.ts';
+import { createThread, type Thread } from '../../workers/thread.ts';
 import { addThread } from '../support/conversations.ts';
 import { type Random, randomFrom } from '../support/seeded.ts';
 import { type Person, type Service, startService } from '../support/service.ts';
 import { watchThreads } from '../support/threads.ts';
+import { turns } from '../support/toy.ts';
 
 const seeds = [7, 20_261_128];
 const rounds = 14;
@@ -188,8 +193,130 @@ t.test('[architecture] searches that would wait use a second thread', async (t) 
     t.equal(started.length, 2);
     const written = await service.chat(owner, 'A zyzzyva is in it.');
     for (const text of await eight(reader, 'zyzzyva')) t.same(idsIn(text), [written.id]);
+    const asked = eight(reader, 'zyzzyva');
     await started[1]?.terminate();
+    for (const text of await asked) t.same(idsIn(text), [written.id], 'the first one answers for one that dies');
     await untilAnsweredBy(3);
     t.equal(started.length, 3, 'another one after it has died');
   });
+});
+
+const threadOptions = (service: Service) => ({
+  file: 'workers/reader/reader-thread.ts',
+  maxWaiting: 200,
+  timeoutMs: 600_000,
+  data: { dataDir: service.dataDir },
+});
+
+function readerThread(t: Test, service: Service): Thread<typeof methods> {
+  const thread = createThread<typeof methods>({ ...threadOptions(service), title: 'reader' });
+  t.teardown(() => thread.stop());
+  return thread;
+}
+
+/** One more than a reader thread has files open, each with an index. */
+async function nineWithIndexes(service: Service): Promise<[string, string, ...string[]]> {
+  const add = async (): Promise<string> => (await service.workspace()).workspaceId;
+  const ids: [string, string, ...string[]] = [await add(), await add()];
+  while (ids.length < 9) ids.push(await add());
+  const files = new OpenFiles(service.dataDir);
+  for (const id of ids) {
+    files.searchIndex(id);
+    files.close(id);
+  }
+  return ids;
+}
+
+t.test('[architecture] the copy that was used least recently gives way, not the one opened first', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const [one, two, ...more] = await nineWithIndexes(service);
+  const nine = more.pop() ?? '';
+
+  await t.test('in the thread', async (t) => {
+    const files = new OpenFiles(service.dataDir);
+    t.teardown(() => {
+      for (const id of [one, two, ...more, nine]) files.close(id);
+    });
+    for (const id of [one, two, ...more]) t.ok(files.searchCopy(id));
+    t.ok(files.openSearchCopy(one));
+    t.ok(files.searchCopy(nine));
+    t.ok(files.openSearchCopy(one));
+    t.equal(files.openSearchCopy(two), undefined);
+  });
+
+  await t.test('beside the thread', async (t) => {
+    const second = new SecondReader(threadOptions(service));
+    t.teardown(() => second.stop());
+    const opened = async (id: string): Promise<void> => {
+      while (!second.canTake(id, 1)) await turns(1);
+    };
+    for (const id of [one, two, ...more]) await opened(id);
+    t.match(await second.search(one, questionOf({ agentId: '' } as Person, 'order')), { result: String });
+    await opened(nine);
+    t.ok(second.canTake(one, 1));
+    t.notOk(second.canTake(two, 1));
+  });
+});
+
+t.test('[architecture] a copy whose index was replaced is closed', async (t) => {
+  const service = await startService(t);
+  const { workspaceId } = await service.workspace();
+  const [writer, copies] = [new OpenFiles(service.dataDir), new OpenFiles(service.dataDir)];
+  t.teardown(() => {
+    for (const files of [writer, copies]) files.close(workspaceId);
+  });
+  writer.searchIndex(workspaceId);
+  const copy = copies.searchCopy(workspaceId);
+  t.ok(copy);
+  t.equal(copies.openSearchCopy(workspaceId), copy);
+  writer.removeSearchIndex(workspaceId);
+  t.equal(copies.openSearchCopy(workspaceId), undefined, 'removed');
+  t.equal(copies.searchCopy(workspaceId), undefined);
+  writer.searchIndex(workspaceId);
+  t.ok(copies.searchCopy(workspaceId));
+  writer.removeSearchIndex(workspaceId);
+  writer.searchIndex(workspaceId);
+  t.equal(copies.openSearchCopy(workspaceId), undefined, 'another one in its place');
+  t.ok(copies.searchCopy(workspaceId));
+});
+
+t.test('[architecture] a copy that holds too much, or fails, is closed while it answers', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const { workspaceId } = owner;
+  const ids = [await addThread(service, workspaceId, { messages: ['The first one.'] })];
+  const [writer, reader] = [readerThread(t, service), readerThread(t, service)];
+  const question = questionOf(owner, 'first');
+  t.match(await writer.call('search', { workspaceId, question }), { isIndexing: false });
+  t.equal(await reader.call('openCopy', { workspaceId }), 'open');
+  t.match(await reader.call('searchCopy', { workspaceId, question }), { result: /The first one/ });
+
+  const unfit = { ...question, q: undefined } as unknown as SearchQuestion;
+  t.equal(await reader.call('searchCopy', { workspaceId, question: unfit }), undefined);
+  t.equal(await reader.call('searchCopy', { workspaceId, question }), undefined, 'it was closed');
+  t.equal(await reader.call('openCopy', { workspaceId }), 'open');
+
+  const random = randomFrom(2);
+  for (let times = 0; times < 17; times += 1) fill(service, owner, ids, random);
+  // Each of them indexes 500 messages.
+  for (let times = 0; times < 80; times += 1)
+    t.equal(await reader.call('searchCopy', { workspaceId, question }), undefined);
+  t.equal(await reader.call('openCopy', { workspaceId }), 'worn', 'it does not try again by itself');
+  while ((await writer.call('search', { workspaceId, question })).isIndexing);
+  while ((await reader.call('openCopy', { workspaceId })) !== 'open');
+  t.match(await reader.call('searchCopy', { workspaceId, question }), { result: /The first one/ });
+});
+
+t.test('[architecture] no copy is opened while its index is being made', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const { workspaceId } = owner;
+  const second = new SecondReader(threadOptions(service));
+  t.teardown(() => second.stop());
+  second.noteIndexing(workspaceId, { isIndexing: true });
+  t.notOk(second.canTake(workspaceId, 1));
+  t.equal(second.waiting, 0);
+  second.noteIndexing(workspaceId, { isIndexing: false });
+  t.notOk(second.canTake(workspaceId, 1));
+  t.equal(second.waiting, 1, 'now it is being opened');
 });

@@ -1,6 +1,7 @@
 // The files that a reader thread has open: each workspace's own, to read, and its search index, or a copy of that. A
 // bounded number, evicted by least recent use, and all of them when idle.
 
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database, removeDatabase } from '../../store/database.ts';
 import { SearchIndex } from '../search/search-index.ts';
@@ -8,6 +9,8 @@ import { SearchIndex } from '../search/search-index.ts';
 interface OpenFile {
   readonly db: Database;
   index: SearchIndex | undefined;
+  /** Of a copy, the number of the index's file when it was opened, which no other file has while it is open. */
+  copiedFile: number | undefined;
   usedAtMs: number;
 }
 
@@ -39,11 +42,24 @@ export class OpenFiles {
 
   /** Opens a copy of the index that the other thread writes; undefined if there is none yet. Throws DatabaseUnusable. */
   searchCopy(workspaceId: string): SearchIndex | undefined {
+    const open = this.openSearchCopy(workspaceId);
+    if (open !== undefined) return open;
     const file = this.#use(workspaceId);
-    return (file.index ??= SearchIndex.openCopy(file.db, this.#indexPath(workspaceId)));
+    file.copiedFile = this.#indexFile(workspaceId);
+    file.index = SearchIndex.openCopy(file.db, this.#indexPath(workspaceId));
+    return file.index;
   }
 
-  /** The search index, or the copy, if it is open. */
+  /** The copy, if it is open. One whose index was removed or replaced is closed. */
+  openSearchCopy(workspaceId: string): SearchIndex | undefined {
+    const open = this.#open.get(workspaceId);
+    if (open?.index === undefined) return undefined;
+    if (open.copiedFile === this.#indexFile(workspaceId)) return this.#use(workspaceId).index;
+    this.close(workspaceId);
+    return undefined;
+  }
+
+  /** The search index, if it is open. */
   openSearchIndex(workspaceId: string): SearchIndex | undefined {
     return this.#open.get(workspaceId)?.index;
   }
@@ -69,6 +85,7 @@ export class OpenFiles {
       file = {
         db: Database.openReader(join(this.#dataDir, 'workspaces', `${workspaceId}.db`)),
         index: undefined,
+        copiedFile: undefined,
         usedAtMs: 0,
       };
     }
@@ -88,6 +105,10 @@ export class OpenFiles {
       if (this.#open.size <= count) return;
       this.close(workspaceId);
     }
+  }
+
+  #indexFile(workspaceId: string): number | undefined {
+    return statSync(this.#indexPath(workspaceId), { throwIfNoEntry: false })?.ino;
   }
 
   #indexPath(workspaceId: string): string {

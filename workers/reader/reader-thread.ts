@@ -64,6 +64,14 @@ export interface QueueAnswer {
   readonly total: number | null;
 }
 
+/** `worn` if the index's file lags too far behind its workspace, as while the index is being made. */
+export type OpenedCopy = 'open' | 'worn' | 'none';
+
+/** A SearchAnswer as JSON, and whether it covers only what is indexed so far. */
+export interface WrittenAnswer extends Seen<string> {
+  readonly isIndexing: boolean;
+}
+
 interface OfReport {
   readonly workspaceId: string;
   readonly scope: ReportScope;
@@ -89,7 +97,7 @@ const catchingUp = new Set<string>();
 
 export const methods = {
   /** A SearchAnswer as JSON, which is sent on as it is: copying its objects costs both threads more than a text. */
-  async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<Seen<string>> {
+  async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<WrittenAnswer> {
     try {
       return written(await search(workspaceId, question));
     } catch (error) {
@@ -105,35 +113,41 @@ export const methods = {
     }
   },
 
-  /** The same from a copy of the index; undefined if none is open, or if it has to catch up first. */
+  /**
+   * The same from a copy of the index. Undefined if none is open, if it has to catch up first, or if it was closed
+   * because it holds too much or failed: the other thread finds out which file is to blame.
+   */
   searchCopy({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Seen<string> | undefined {
     try {
-      const { result, seenMs } = files.openSearchIndex(workspaceId)?.search(question) ?? noCopy;
-      if (result !== undefined) return written({ result, seenMs });
-    } catch (error) {
-      if (!isStorageFailure(error)) throw error;
-      // The other thread finds out which file it is.
-      files.close(workspaceId);
+      const copy = files.openSearchCopy(workspaceId);
+      const { result, seenMs } = copy?.search(question) ?? noCopy;
+      if (copy?.isWorn !== true) return result === undefined ? undefined : written({ result, seenMs });
+    } catch {
+      // The other thread is asked the same, and meets what is not the copy's fault.
     }
+    files.close(workspaceId);
     return undefined;
   },
 
-  /** Opens a copy of the index. Resolves to whether it has caught up. */
-  async openCopy({ workspaceId }: { workspaceId: string }): Promise<boolean> {
+  /** Opens a copy of the index, and resolves when it has caught up, or cannot. */
+  async openCopy({ workspaceId }: { workspaceId: string }): Promise<OpenedCopy> {
     const startedMs = performance.now();
     try {
       for (;;) {
         const copy = files.searchCopy(workspaceId);
-        if (copy === undefined || performance.now() - startedMs > maxCatchUpMs) return false;
+        if (copy === undefined || performance.now() - startedMs > maxCatchUpMs) return 'none';
         const isDone = copy.advance();
-        if (copy.isWorn) files.close(workspaceId);
-        else if (isDone) return true;
+        if (copy.isWorn) {
+          files.close(workspaceId);
+          return 'worn';
+        }
+        if (isDone) return 'open';
         await othersTurn();
       }
     } catch (error) {
       files.close(workspaceId);
       if (!isStorageFailure(error)) throw error;
-      return false;
+      return 'none';
     }
   },
 
@@ -309,8 +323,8 @@ async function search(workspaceId: string, question: SearchQuestion): Promise<Se
   }
 }
 
-function written({ result, seenMs }: Seen<SearchAnswer>): Seen<string> {
-  return { result: toJson(result), seenMs };
+function written({ result, seenMs }: Seen<SearchAnswer>): WrittenAnswer {
+  return { result: toJson(result), seenMs, isIndexing: result.indexing !== undefined };
 }
 
 /** Indexes what is new and writes full segments, in small steps, until nothing is left or the files were closed. */

@@ -111,7 +111,10 @@ export function createReader({ whenDurable, cores = availableParallelism(), ...d
     const copied = second?.canTake(workspaceId, thread.waiting)
       ? await second.search(workspaceId, question)
       : undefined;
-    return copied ?? thread.call('search', { workspaceId, question });
+    if (copied !== undefined) return copied;
+    const answer = await thread.call('search', { workspaceId, question });
+    second?.noteIndexing(workspaceId, answer);
+    return answer;
   };
   return {
     search: async (workspaceId, question) =>
