@@ -223,12 +223,17 @@ export interface Known {
   endMs: number;
 }
 
+export interface HelloOfSocket {
+  readonly token: string;
+  readonly origin: string | undefined;
+}
+
 /**
  * The owner of a token sent over a socket. Refuses unauthorized, token_revoked; forbidden for a blocked visitor or a
  * foreign origin.
  */
 export async function identify(
-  hello: { namespace: Place['namespace']; token: string; origin: string | undefined },
+  hello: HelloOfSocket & { readonly namespace: Place['namespace'] },
   services: Services,
 ): Promise<Known> {
   if (hello.namespace === 'visitor') {
@@ -239,8 +244,17 @@ export async function identify(
     services.accessTokens.known(hello.token) ??
     (await services.accessTokens.verify(hello.token)) ??
     refuse('unauthorized');
+  await services.engine.whenOpen(claims.workspaceId);
+  return identifyAgent(claims, services);
+}
+
+/** The same as of now, for one who waited since. Throws as identify() rejects. */
+export function identifyAgain({ claims }: Known, { token, origin }: HelloOfSocket, services: Services): Known {
+  return claims === undefined ? identifyVisitor(token, origin, services) : identifyAgent(claims, services);
+}
+
+function identifyAgent(claims: AccessClaims, services: Services): Known {
   const { workspaceId, agentId } = claims;
-  await services.engine.whenOpen(workspaceId);
   const credential = agentCredential(claims, services);
   const view = services.engine.workspace(workspaceId)?.view(credential.caller) ?? refuse('unauthorized');
   if (mustEnrol(view, agentId, claims.sessionId)) refuse('second_factor_missing');

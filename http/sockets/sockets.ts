@@ -13,7 +13,7 @@ import { requireOwnConversation } from '../../engine/widget/chats.ts';
 import { agentView, theRoster } from '../../engine/workspace/roster.ts';
 import { requireSite } from '../../engine/workspace/sites.ts';
 import { FrameBudget } from '../limits/frame-budget.ts';
-import { endOf, identify, type Known, noteUse } from '../pipeline/credentials.ts';
+import { endOf, identify, identifyAgain, type Known, noteUse } from '../pipeline/credentials.ts';
 import { JsonTooIntricate } from '../pipeline/json.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { errorBody, rateRefusal } from '../pipeline/replies.ts';
@@ -237,18 +237,26 @@ export class Sockets {
     if (session.state.name === 'unknown') session.state.timer.cancel();
     session.state = { name: 'verifying' };
     const { namespace, origin } = session.hello;
-    identify({ namespace, token, origin }, this.#services)
+    const hello = { namespace, token, origin };
+    identify(hello, this.#services)
       .then((known) =>
-        session.connection.inTurn(() => this.#guard(session, () => this.#welcomeWhenDurable(session, known, since))),
+        session.connection.inTurn(() =>
+          this.#guard(session, () =>
+            this.#whenDurable(session, known, () =>
+              // Its rights may have ended while it waited, and nothing ends what is in no room.
+              this.#welcome(session, identifyAgain(known, hello, this.#services), since),
+            ),
+          ),
+        ),
       )
       .catch((error: unknown) => this.#reject(session, error));
   }
 
   /** The state that the welcome reports may be one sync from durable. */
-  #welcomeWhenDurable(session: Session, known: Known, since: unknown): void {
+  #whenDurable(session: Session, known: Known, welcome: () => void): void {
     const workspace = this.#services.engine.workspace(known.place.workspaceId);
     if (workspace === undefined) this.#end(session, closeCodes.restart, 'restarting');
-    else workspace.lane.whenDurable(() => this.#guard(session, () => this.#welcome(session, known, since)));
+    else workspace.lane.whenDurable(() => this.#guard(session, welcome));
   }
 
   /** Contains a failure of one session, or of its workspace's file, so that others continue. */
@@ -300,7 +308,8 @@ export class Sockets {
       }),
     );
     if (start.resync) session.connection.send(JSON.stringify({ type: 'resync', seq: start.cursor }));
-    this.#catchUp(session);
+    // Those that waited for one sync are welcomed in one turn of the loop; what they missed would make it long.
+    this.#catchUpInTurn(session);
   }
 
   /** Sends missed events, a page at a time, until the session has caught up with live events. */
@@ -336,12 +345,12 @@ export class Sockets {
       if (bytes > catchUpBytes) break;
     }
     if (state.cursor === before) session.state = { name: 'live', known: state.known };
-    else this.#catchUpInTurn(session);
     if (visible.length > 0)
       this.#send(
         session,
         visible.map((frame) => textFor(state.known, frame)),
       );
+    this.#catchUpInTurn(session);
   }
 
   #deliver(session: Session, frames: readonly EventFrame[]): void {

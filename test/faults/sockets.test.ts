@@ -26,6 +26,28 @@ t.test('[decisions 6] a welcome reports a state, so it waits until that is durab
   t.match(await late.next('ready'), { agent: { id: owner.agentId, status: 'offline' } });
 });
 
+t.test('[decisions 6] a sign-in that ends while its socket waits for the welcome gets none', async (t) => {
+  const disk = new HeldDisk({ isHeld: false });
+  const service = await startService(t, { syncToDisk: disk.sync });
+  t.teardown(() => disk.letGo());
+  const owner = await service.workspace();
+  const ann = await service.agent(owner);
+  await service.settled();
+  disk.hold();
+  const change = service.post('/me/status', { status: 'offline' }, owner.token);
+  await disk.asked();
+  const late = new TestSocket(`${service.url.replace('http', 'ws')}/agent`, ['messaging.v1', `bearer.${ann.token}`]);
+  await late.opened();
+  const logout = service.post('/auth/logout', undefined, ann.token);
+  await disk.asked(2);
+  await disk.completeNext();
+  t.match(await late.closed, { code: 4401 });
+  t.same(late.frames, []);
+  disk.letGo();
+  t.equal((await change).status, 200);
+  t.equal((await logout).status, 204);
+});
+
 t.test('[architecture] a refusal reports the state it saw, so it waits for that state, too', async (t) => {
   const disk = new HeldDisk({ isHeld: false });
   const service = await startService(t, { syncToDisk: disk.sync });

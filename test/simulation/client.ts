@@ -64,7 +64,7 @@ class Line implements Connection {
   }
 
   inTurn(work: () => void): void {
-    setImmediate(work);
+    work();
   }
 
   end(code: number): void {
