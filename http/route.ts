@@ -154,8 +154,8 @@ interface Described {
 interface Handlers<P, Q, B, R> {
   /** Synchronous, on the current state. The reply waits until that state is durable. */
   readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R;
-  /** Like read, but another thread answers. The view is from before the call: do not read from it afterwards. */
-  readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R | Json<R>>;
+  /** Like read, or another thread answers. Then the view is from before the call: do not read from it afterwards. */
+  readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R | Json<R>> | R;
   /** Runs commands, and may wait before and after them. */
   readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>;
   /** Writes its own reply. */
@@ -207,7 +207,7 @@ export interface Route extends Described {
     readonly contentType?: string | readonly string[];
   };
   read?(view: View, input: AnyInput, services: Services): unknown;
-  ask?(view: View, input: AnyInput, services: Services): Promise<unknown>;
+  ask?(view: View, input: AnyInput, services: Services): unknown;
   run?(input: AnyInput, services: Services): Promise<unknown>;
   send?(input: AnyInput, services: Services): RawReply | Promise<RawReply>;
   receive?(input: AnyInput, services: Services): Promise<RawReply>;

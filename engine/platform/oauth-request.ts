@@ -89,7 +89,7 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * Of `state=…` as it is returned in an address: as much as 2,000 characters of ASCII may take. Clients refuse heads of
+ * Of the state as it is returned in an address: as much as 2,000 characters of ASCII may take. Clients refuse heads of
  * more than 16 KiB.
  */
 const maxStateLength = 6000;
@@ -105,7 +105,7 @@ export function judgeRequest(asked: AuthorizationParameters, app: OAuthAppRecord
       kind: 'unusable',
       message: 'The app wants to return to an address that it has not registered, so nothing is sent there.',
     };
-  if (state !== undefined && new URLSearchParams({ state }).toString().length > maxStateLength)
+  if (state !== undefined && new URLSearchParams([['', state]]).toString().length - 1 > maxStateLength)
     return {
       kind: 'unusable',
       message: `The app sent a state that is too long: encoded for an address, it may have ${maxStateLength} characters.`,

@@ -20,10 +20,10 @@ export type Caller =
 
 export const systemCaller: Caller = { kind: 'system' };
 
-/** Whose commands are counted together: a person's, or those of the key or app through which one calls. */
+/** Whose commands are counted together: those of a person, through each key or app for itself. */
 export function clientOf(caller: Caller): string | undefined {
   if (caller.kind === 'system') return undefined;
-  return caller.kind === 'agent' ? (caller.through?.id ?? caller.agentId) : caller.visitorId;
+  return caller.kind === 'agent' ? `${caller.through?.id ?? ''} ${caller.agentId}` : caller.visitorId;
 }
 
 /** A caller in its workspace. */

@@ -323,7 +323,7 @@ export class Lane {
     batch.state = state;
     for (let first = this.#syncing[0]; first !== undefined && first.state !== 'syncing'; first = this.#syncing[0]) {
       for (const job of first.jobs) job.settle(first.errors.get(job));
-      if (first.state === 'durable') this.#hooks.onDurable?.();
+      if (first.state === 'durable' && this.#voided === undefined) this.#hooks.onDurable?.();
       this.#syncing.shift();
       for (const { call, onVoid } of first.afterwards) {
         if (this.#voided === undefined) call();

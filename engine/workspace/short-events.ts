@@ -12,18 +12,31 @@ import { deadline } from '../runtime/kinds.ts';
 
 export const shortenDeadline = deadline('events.shorten');
 
-/** Takes some milliseconds. */
+/** Characters of a page, which takes some milliseconds, and its most events. */
+const pageChars = 64 * 1024;
 const pageSize = 100;
-/** Leaves the disk and the thread to others. */
-const pauseMs = 100;
+/** After an upgrade every workspace does it, so each page leaves the thread and the disk to others. */
+const pauseMs = 10_000;
 
 /** `subjectId`: the number of the oldest event done. */
 export const shortenEvents = command('events.shorten', (ctx, { subjectId }: DeadlineParams): void => {
-  const page = eventsBefore(ctx.db, { seq: Number(subjectId), limit: pageSize });
+  const page = pageBefore(ctx, Number(subjectId));
   for (const row of page) shorten(ctx, row);
   const last = page.at(-1);
   if (last !== undefined) ctx.setDeadline(shortenDeadline, String(last.seq), ctx.nowMs + pauseMs);
 });
+
+/** The newest events before `seq`, at least one if there is one. */
+function pageBefore(ctx: Context, seq: number): KeptEvent[] {
+  const page: KeptEvent[] = [];
+  let chars = 0;
+  for (const row of eventsBefore(ctx.db, { seq, limit: pageSize })) {
+    page.push(row);
+    chars += row.data.length;
+    if (chars >= pageChars) break;
+  }
+  return page;
+}
 
 function shorten(ctx: Context, row: KeptEvent): void {
   if (row.conversation === undefined || row.data.startsWith('[')) return;
@@ -31,7 +44,7 @@ function shorten(ctx: Context, row: KeptEvent): void {
   const whole = { at: row.at, audience: fromJson(row.audience), data: fromJson(row.data) } as WholeEvent;
   const short = storedForm(ctx.db, { ...whole, conversationId: row.conversationId ?? undefined });
   setEventForm(ctx.db, { ...row, ...short });
-  const [again] = eventsBefore(ctx.db, { seq: row.seq + 1, limit: 1 });
+  const [again] = [...eventsBefore(ctx.db, { seq: row.seq + 1, limit: 1 })];
   // Events of early versions had other members; they stay as they are until they expire.
   if (again === undefined || !isSame(row, again)) setEventForm(ctx.db, row);
 }

@@ -276,17 +276,21 @@ export class Pipeline {
     const { route } = compiled;
     const services = this.#services;
     const send = route.send ?? route.receive;
-    if (route.read !== undefined && view !== undefined) {
-      const outcome = this.#success(compiled, call, route.read(view, call, services));
+    const read = route.read ?? route.ask;
+    if (read !== undefined && view !== undefined) {
+      const value = read(view, call, services);
+      if (value instanceof Promise) {
+        // The other thread answers from durable state; the view may have shown newer state before.
+        const viewed = new Promise<void>(whenDurable);
+        Promise.all([value, viewed])
+          .then(([later]) => answer(this.#success(compiled, call, later)))
+          .catch(fail);
+        return;
+      }
+      const outcome = this.#success(compiled, call, value);
       // Written in its network's turn: the replies that wait for one sync would else be written all at once.
       const reply = call instanceof HttpCall ? written(outcome) : outcome;
       whenDurable(() => answer(reply));
-    } else if (route.ask !== undefined && view !== undefined) {
-      // The other thread answers from durable state; the view may have shown newer state before.
-      const viewed = new Promise<void>(whenDurable);
-      Promise.all([route.ask(view, call, services), viewed])
-        .then(([value]) => answer(this.#success(compiled, call, value)))
-        .catch(fail);
     } else if (route.run !== undefined) {
       route
         .run(call, services)

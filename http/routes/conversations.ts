@@ -128,19 +128,17 @@ export const conversationRoutes = [
       }),
     },
     refusals: [],
-    async ask(view, { workspaceId, query }, { reader }) {
+    ask(view, { workspaceId, query }, { reader }) {
       const filter = { ...query, isOffered: query.offered, isOfferedToo: query.withOffered };
       const sort = sortOf(query.sort);
       const asked = { ...queueQuestion(view, { filter, sort }), ...pageAsked(query) };
       const isCounted = query.total === true;
-      const { rows, total } =
-        isReadInRanges(asked) && !isCounted
-          ? { rows: listQueue(view, asked), total: null }
-          : await reader
-              .queue(workspaceId, { ...asked, isCounted })
-              .then((answer) => ({ ...answer, rows: listed(answer.rows) }));
-      const page = pageIn(query, rows, (row) => placeInQueue(sort, row));
-      return { conversations: page.rows, nextCursor: page.nextCursor, total };
+      const replyOf = (rows: ReturnType<typeof listed>, total: number | null) => {
+        const page = pageIn(query, rows, (row) => placeInQueue(sort, row));
+        return { conversations: page.rows, nextCursor: page.nextCursor, total };
+      };
+      if (isReadInRanges(asked) && !isCounted) return replyOf(listQueue(view, asked), null);
+      return reader.queue(workspaceId, { ...asked, isCounted }).then(({ rows, total }) => replyOf(listed(rows), total));
     },
   }),
 

@@ -82,11 +82,13 @@ export function* eventsBetween(db: Database, range: Range & { limit: number }): 
     yield fromRow(row);
 }
 
-/** The newest events before `seq`, newest first. */
-export function eventsBefore(db: Database, page: { seq: number; limit: number }): KeptEvent[] {
-  return db
-    .all<Row>(`SELECT ${columns} FROM event ${rows} WHERE seq < ? ORDER BY seq DESC LIMIT ?`, [page.seq, page.limit])
-    .map(fromRow);
+/** The newest events before `seq`, newest first, one by one. */
+export function* eventsBefore(db: Database, page: { seq: number; limit: number }): Generator<KeptEvent> {
+  for (const row of db.iterate<Row>(`SELECT ${columns} FROM event ${rows} WHERE seq < ? ORDER BY seq DESC LIMIT ?`, [
+    page.seq,
+    page.limit,
+  ]))
+    yield fromRow(row);
 }
 
 /** Those of eventsBetween(), only for a visitor's own conversations, by their index, without reading the rest. */

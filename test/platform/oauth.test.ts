@@ -295,6 +295,11 @@ t.test("[RFC 6749 §4.1.2] the agent's answer", async (t) => {
   const app = await registerApp(service, owner);
   const answer = (fields: Record<string, string | undefined>) => decide(service, { ...request(app), ...fields });
 
+  t.test('a state of 2,000 characters that all have to be encoded comes back', async (t) => {
+    const state = '&'.repeat(2000);
+    t.match(await decide(service, request(app, { state })), { status: 303, answer: { state } });
+  });
+
   t.test('allow: back with a code, the state, and the issuer', async (t) => {
     const {
       status,

@@ -89,6 +89,9 @@ const maxCatchUpMs = 10_000;
 const noCopy = { result: undefined, seenMs: 0 };
 /** Characters per page of a long answer, so that neither thread is blocked. */
 const pageChars = 64 * 1024;
+/** Of an event's text, beyond its row and its message's text. */
+const charsLeftOut = 1000;
+const charsOfAttachment = 300;
 
 // Only createReader() sets it.
 const { dataDir } = workerData as ReaderData;
@@ -351,9 +354,10 @@ function othersTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** About as many as its text will have. */
+/** About as many as its text will have: its row leaves out most names and values. */
 function charsOfEvent({ data, message }: KeptEvent): number {
-  return data.length + (message === undefined ? 0 : message.body.length + (message.bodyHtml?.length ?? 0));
+  const { body = '', bodyHtml = null, attachments = [] } = message ?? {};
+  return charsLeftOut + data.length + body.length + (bodyHtml?.length ?? 0) + attachments.length * charsOfAttachment;
 }
 
 /** Rows up to the character limit; at least one, if there is one. */
