@@ -65,7 +65,7 @@ export const password = 'correct horse battery staple';
 const reopenMs = 20;
 const lookMs = 20;
 /** How long an attack that was not answered yet goes on. */
-const patienceMs = 30_000;
+const patienceMs = 90_000;
 
 export class Attacker implements Deeds {
   readonly target: Target;

@@ -15,7 +15,7 @@ const heapMb = 256;
 const sampleMs = 50;
 const prepareTimeoutMs = 120_000;
 /** The time for a service that is stopped under attack to exit. */
-const overTimeoutMs = 60_000;
+const overTimeoutMs = 120_000;
 const allCustomers = 24;
 
 export interface Shot extends Deeds {

@@ -70,6 +70,7 @@ function openNoting(
     ['all', noting('all')],
     ['get', noting('get')],
     ['run', noting('run')],
+    ['insert', real.insert.bind(real)],
   ]);
   const db = new Proxy(real, { get: (target, name) => methods.get(name) ?? Reflect.get(target, name, target) });
   return { db, plans };

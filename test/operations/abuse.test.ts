@@ -14,7 +14,7 @@ import { Range } from '../abuse/range.ts';
 import { tempFolder } from '../support/folder.ts';
 
 // One process after another, with time to spare on a busy machine.
-t.setTimeout(300_000);
+t.setTimeout(900_000);
 
 /** An attack that is not answered by then goes on. */
 const seconds = 0.2;
