@@ -147,7 +147,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
   workers: [
     'cache-folder failures sender-turns',
     'kept-bundle',
-    'domain-names numbering-plan plain-text program-files search/ secrets/',
+    'domain-names numbering-plan plain-text program-files call-order search/ secrets/',
     'browser-bundler cluster/ providers/ thread',
     'checkpointer-thread files/ imports/ knowledge/ reader/',
     'checkpointer mail/',
