@@ -2,20 +2,13 @@
 
 import t from 'tap';
 import { Lease, NameTaken } from '../../engine/runtime/cluster/lease.ts';
-import type { NodeRecord, Nodes } from '../../engine/runtime/cluster/ports.ts';
+import type { Nodes } from '../../engine/runtime/cluster/ports.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { nodeRecord } from '../support/node-record.ts';
 import { turns } from '../support/toy.ts';
 
-const record: NodeRecord = {
-  node: 'ada',
-  url: '',
-  version: '1',
-  schema: 1,
-  incarnation: '1',
-  isReady: true,
-  isDraining: false,
-};
+const record = nodeRecord('ada');
 
 function startLease() {
   const clock = new ManualClock();

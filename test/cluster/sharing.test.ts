@@ -1,17 +1,8 @@
 import t from 'tap';
 import type { NodeRecord, Ownership } from '../../engine/runtime/cluster/ports.ts';
 import { dutyOf, inLine } from '../../engine/runtime/cluster/sharing.ts';
+import { nodeRecord } from '../support/node-record.ts';
 
-const record = (node: string, change: Partial<NodeRecord> = {}): NodeRecord => ({
-  node,
-  url: '',
-  version: '1',
-  schema: 1,
-  incarnation: '1',
-  isReady: true,
-  isDraining: false,
-  ...change,
-});
 const view = (...records: NodeRecord[]): Map<string, NodeRecord> => new Map(records.map((one) => [one.node, one]));
 const owned = (node: string, change: Partial<Ownership> = {}): Ownership => ({
   node,
@@ -21,7 +12,7 @@ const owned = (node: string, change: Partial<Ownership> = {}): Ownership => ({
   ...change,
 });
 const ids = Array.from({ length: 3000 }, (_, index) => `workspace ${index}`);
-const three = ['a', 'b', 'c'].map((node) => record(node));
+const three = ['a', 'b', 'c'].map((node) => nodeRecord(node));
 const names = (records: readonly NodeRecord[]): string[] => records.map(({ node }) => node);
 
 t.test('[cluster sharing] every node has about the same share, whoever computes it', async (t) => {
@@ -47,10 +38,10 @@ t.test('[cluster sharing] when a node goes, only its own share moves, to those w
 
 t.test('[cluster sharing] nodes that drain, are not ready or are too old are not in line', async (t) => {
   const nodes = [
-    record('a', { isDraining: true }),
-    record('b', { isReady: false }),
-    record('c'),
-    record('d', { schema: 2 }),
+    nodeRecord('a', { isDraining: true }),
+    nodeRecord('b', { isReady: false }),
+    nodeRecord('c'),
+    nodeRecord('d', { schema: 2 }),
   ];
   for (const id of ids.slice(0, 50)) {
     t.same(names(inLine(id, nodes)).sort(), ['c', 'd']);
@@ -85,7 +76,7 @@ t.test('[cluster sharing] what each node does for a workspace', async (t) => {
   t.same(duties(owned(first), draining), [`give to ${second}`, 'copy', 'none']);
   t.same(duties(owned(first, { isPinned: true }), draining), [`give to ${second}`, 'copy', 'none']);
   t.same(
-    duties(owned(first), view(record(first, { isDraining: true }))).slice(0, 1),
+    duties(owned(first), view(nodeRecord(first, { isDraining: true }))).slice(0, 1),
     ['serve'],
     'nobody else is there',
   );
