@@ -1,9 +1,10 @@
 // What a cluster keeps in NATS, opened: connected, complete and checked. Loaded in a cluster only, by a dynamic import.
 
-import type { Nodes, Owners, Snapshots, WorkspaceLogs } from '../../engine/runtime/cluster/ports.ts';
+import type { NodeCalls, Nodes, Owners, Snapshots, WorkspaceLogs } from '../../engine/runtime/cluster/ports.ts';
 import type { NatsSettings } from './address.ts';
 import { NatsLink } from './connection.ts';
 import type { Layout } from './layout.ts';
+import { NatsCalls } from './node-calls.ts';
 import { JetStreamNodes } from './nodes.ts';
 import { JetStreamOwners } from './owners.ts';
 import { prepare } from './preparation.ts';
@@ -25,6 +26,7 @@ export interface ClusterStore {
   readonly owners: Owners;
   readonly nodes: Nodes;
   readonly snapshots: Snapshots;
+  readonly calls: NodeCalls;
   /** Whether a server of NATS is connected now. */
   readonly isConnected: boolean;
   close(): Promise<void>;
@@ -48,6 +50,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterStore
     owners: new JetStreamOwners(new Records(link, layout, 'owners')),
     nodes: new JetStreamNodes(new Records(link, layout, 'nodes'), leaseMs),
     snapshots: new JetStreamSnapshots(link, layout),
+    calls: new NatsCalls(link, layout, node),
     get isConnected() {
       return link.isConnected;
     },

@@ -15,6 +15,7 @@ import {
   type MsgHdrs,
   type NatsConnection,
   type NodeConnectionOptions,
+  RequestError,
 } from '@nats-io/transport-node';
 import { LogUnreachable } from '../../engine/runtime/cluster/ports.ts';
 import { connectionOptions, isFinal, type NatsSettings, refusalOf, wordsOf } from './address.ts';
@@ -73,6 +74,16 @@ export class NatsLink {
       strategy: 'sentinel',
       maxWait: maxWaitMs,
     });
+  }
+
+  /** The answer of whoever listens on `subject`; undefined: nobody does. Rejects with TimeoutError, among others. */
+  async ask(subject: string, bytes: Uint8Array, timeoutMs: number): Promise<Uint8Array | undefined> {
+    try {
+      return (await this.#connection.request(subject, bytes, { timeout: timeoutMs })).data;
+    } catch (error) {
+      if (error instanceof RequestError && error.isNoResponders()) return undefined;
+      throw error;
+    }
   }
 
   /** Calls back for each message on `subject`, until the returned function is called. Some may be lost. */

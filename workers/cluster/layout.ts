@@ -49,6 +49,11 @@ export function keySubject({ name }: Layout, bucket: Bucket, key: string): strin
   return `$KV.${name}-${bucket}.${requireToken(key)}`;
 }
 
+/** Where a node answers the calls of others. No stream takes it. */
+export function callSubject({ name }: Layout, node: string): string {
+  return `${name}.node.${requireToken(node)}`;
+}
+
 export type Bucket = 'owners' | 'nodes';
 
 export function snapshotPlaces(layout: Layout, workspaceId: string) {

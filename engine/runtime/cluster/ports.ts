@@ -121,6 +121,41 @@ export interface Peers {
   warm(node: NodeRecord, workspaceId: string): Promise<void>;
 }
 
+/** Nobody answers calls under the node's name now, or it has too many under way. It did nothing. */
+export class NodeAway extends Error {
+  override readonly name = 'NodeAway';
+}
+
+/** The other node refused. */
+export class CallRefused extends Error {
+  override readonly name = 'CallRefused';
+  /** What the other node's handler gave its CallRefused: plain data, such as the slug of a refusal. */
+  readonly data: unknown;
+
+  constructor(message: string, data?: unknown) {
+    super(message);
+    this.data = data;
+  }
+}
+
+/** No answer in time. Whether the other node did it is unknown. */
+export class CallTimedOut extends Error {
+  override readonly name = 'CallTimedOut';
+}
+
+export type CallHandlers = Readonly<Record<string, (params: unknown) => Promise<unknown>>>;
+
+/** Small questions from node to node: parameters and results are JSON, each at most 512 KiB. */
+export interface NodeCalls {
+  /** Asks once. Rejects with NodeAway, CallRefused or CallTimedOut. */
+  ask(node: string, name: string, params: unknown, timeoutMs: number): Promise<unknown>;
+  /**
+   * Answers calls to this node from now on, at most 64 at a time. A handler that rejects refuses: its message is passed
+   * on, and the data of a CallRefused. Call it once.
+   */
+  answer(handlers: CallHandlers): void;
+}
+
 /** What a commit waits for: `done` is called once, with null, with Voided (`lane.ts`), or with the disk's error. */
 export interface CommitGate {
   pass(
