@@ -82,6 +82,19 @@ const stages: Readonly<Record<string, Stage>> = {
     const { version } = await world.asAdmin('GET', `/conversations/${id}`);
     return { caller: 'admin', params: { conversationId: id }, body: { expectedVersion: version } };
   },
+  // The chats of the pools are soon an agent's, or closed.
+  'conversation.take': async (world) => {
+    const { id } = await world.service.chat(await world.admin());
+    return { caller: 'admin', params: { conversationId: id }, body: {} };
+  },
+  'conversation.snooze': async (world) => {
+    const { id, version } = await world.service.chat(await world.admin());
+    return {
+      caller: 'admin',
+      params: { conversationId: id },
+      body: { until: new Date(world.service.clock.now() + 3_600_000).toISOString(), expectedVersion: version },
+    };
+  },
   'message.send': async (world) => {
     const { id } = await world.service.chat(await world.admin());
     return { caller: 'admin', params: { conversationId: id }, body: { body: 'It is on its way.' } };
