@@ -3,6 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import { claimNumber } from '../engine/calls/phone-numbers.ts';
+import { aroundClaim } from '../engine/directory/numbers.ts';
 import { systemCaller } from '../engine/runtime/caller.ts';
 import { silentLog } from '../engine/runtime/log.ts';
 import { register } from '../engine/team/joining.ts';
@@ -91,15 +92,20 @@ async function prepare(dataDir: string): Promise<{ tokens: string[]; secret: str
     caller,
     params: { fresh: freshSecrets(services, workspaceId) },
   });
-  await directory.change((db) =>
-    db.run('INSERT INTO phoneNumber (numberId, e164, workspaceId) VALUES (?, ?, ?)', [numberId, e164, workspaceId]),
-  );
   const fields = { e164, displayName: 'Bench', routingStrategy: 'all_agents' } as const;
-  await engine.execute(claimNumber, {
-    workspaceId,
-    caller,
-    params: { numberId, provider: 'simulated', providerDidId: 'SIM', fields },
-  });
+  await aroundClaim(
+    directory,
+    { numberId, e164, workspaceId },
+    {
+      work: () =>
+        engine.execute(claimNumber, {
+          workspaceId,
+          caller,
+          params: { numberId, provider: 'simulated', providerDidId: 'SIM', fields },
+        }),
+      undo: async () => {},
+    },
+  );
   const agents = await addAgents(services, owner, agentCount);
   const secret = openSecrets(services, workspaceId, sealed).carrier;
   await running.stop();

@@ -4,7 +4,7 @@
 
 import { resolve } from 'node:path';
 import { releaseOrphans, sweepNumberPlaces } from '../engine/calls/number-claims.ts';
-import type { NumberClaim } from '../engine/directory/numbers.ts';
+import type { NumberClaim } from '../engine/directory/changes.ts';
 import type { Glance } from '../store/glance.ts';
 import { PlacesUnusable } from '../workers/providers/places.ts';
 import { CannotTakeMail, listenForMail, type SmtpListener } from '../workers/providers/smtp-listener.ts';

@@ -5,8 +5,9 @@
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
 import type { Carrier } from '../../workers/providers/carrier.ts';
 import { phoneNumberKind } from '../conversations/call.ts';
+import type { NumberClaim } from '../directory/changes.ts';
 import type { Directory } from '../directory/directory.ts';
-import { aroundClaim, aroundRelease, forgetNumber, type NumberClaim, sweepNumbers } from '../directory/numbers.ts';
+import { aroundClaim, aroundRelease, forgetNumber, sweepNumbers } from '../directory/numbers.ts';
 import { refuse } from '../errors.ts';
 import type { Actor } from '../runtime/caller.ts';
 import { type Engine, WorkspaceUnavailable } from '../runtime/engine.ts';
@@ -38,7 +39,7 @@ export function requireCarrier(carrier: Carrier): void {
  */
 export function buyNumber(
   places: NumberPlaces,
-  wanted: Actor & { fields: ClaimFields; maxNumbers: number },
+  wanted: Actor & { fields: ClaimFields; maxNumbers?: number },
 ): Promise<PhoneNumberRecord> {
   const { engine, directory, carrier, ids } = places;
   const { workspaceId, caller, fields, maxNumbers } = wanted;
@@ -50,7 +51,7 @@ export function buyNumber(
   let mayBeBought = false;
   return aroundClaim(
     directory,
-    { numberId, e164: fields.e164, workspaceId, maxNumbers },
+    { numberId, e164: fields.e164, workspaceId, ...(maxNumbers === undefined ? {} : { maxNumbers }) },
     {
       async work() {
         mayBeBought = true;

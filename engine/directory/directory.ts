@@ -6,37 +6,33 @@
 import { join } from 'node:path';
 import { Database, type SyncToDisk } from '../../store/database.ts';
 import {
-  confirmDirectoryEmail,
-  confirmDirectoryWorkspace,
   type DirectoryDomain,
   type DirectoryEmail,
-  deleteDirectoryDomain,
-  deleteDirectoryEmails,
-  deleteDirectoryWorkspace,
   directoryDomainsOf,
   findDirectoryDomain,
   findDirectoryEmail,
   findDirectoryWorkspace,
   findWorkspaceIdBySubdomain,
-  insertDirectoryDomain,
-  insertDirectoryEmail,
-  insertDirectoryWorkspace,
-  reserveDirectoryEmails,
   reservedEmails,
   reservedWorkspaces,
-  subdomainTaken,
 } from '../../store/directory/directory.ts';
-import { deleteHelpHost, helpHostOf, helpHosts, putHelpHost } from '../../store/directory/help-hosts.ts';
+import { type HelpHostClaim, helpHostOf, helpHosts } from '../../store/directory/help-hosts.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
-import { refuse } from '../errors.ts';
 import type { Checkpoints } from '../runtime/checkpoints.ts';
 import { type Clock, isoTime } from '../runtime/clock.ts';
 import { Lane, type LaneHooks } from '../runtime/lane.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Slices } from '../runtime/slices.ts';
 import { Turns } from '../runtime/turns.ts';
-import { type Registration, requireAdmission } from './registration.ts';
-import { isReservedName } from './reserved-names.ts';
+import {
+  type ChangeName,
+  type ChangeParams,
+  type ChangeResult,
+  changes,
+  type SettledSignIn,
+  type SettledWorkspace,
+  type WantedWorkspace,
+} from './changes.ts';
 
 export interface DirectoryOptions {
   readonly dataDir: string;
@@ -49,17 +45,6 @@ export interface DirectoryOptions {
   readonly slices?: Slices;
   onSyncFailed(error: Error): void;
   onBatch?: NonNullable<LaneHooks['onBatch']>;
-}
-
-export interface WantedWorkspace {
-  readonly workspaceId: string;
-  readonly agentId: string;
-  readonly name: string;
-  /** A number is appended if it is taken. */
-  readonly subdomain: string;
-  readonly email: string;
-  /** By default, anyone may register. */
-  readonly registration?: Registration;
 }
 
 /** Queries to the workspaces' own files. `null`: the file cannot be read now. */
@@ -77,8 +62,6 @@ export interface WorkspaceFiles {
 /** Delay before unsettled reservations are swept. Doubles after each sweep that could not settle them. */
 const sweepAfterMs = 30_000;
 const longestSweepAfterMs = 10 * 60_000;
-/** Workspaces of the same name distinguished by a number; later ones by a part of their id. */
-const maxCounted = 20;
 
 export class Directory {
   /** For reads, which may see changes one sync before they are durable. */
@@ -98,7 +81,6 @@ export class Directory {
   #helpHosts: ReadonlyMap<string, string> | undefined;
   #failedSweeps = 0;
   #isSweepDue = false;
-  /** Serialises changes of one agent's sign-in. */
   readonly #turns = new Turns();
   #stopped = false;
 
@@ -134,30 +116,15 @@ export class Directory {
     wanted: WantedWorkspace,
     file: { make(subdomain: string): Promise<Result>; remove(): Promise<void> },
   ): Promise<Result> {
-    const { workspaceId, agentId, name, email } = wanted;
-    let subdomain = wanted.subdomain;
+    const { workspaceId, agentId, email } = wanted;
     return this.around([agentId, workspaceId], {
-      reserve: () =>
-        this.change((db, at) => {
-          if (findDirectoryEmail(db, email) !== undefined) refuse('email_taken');
-          if (wanted.registration !== undefined) requireAdmission(db, wanted.registration, { workspaceId, at });
-          subdomain = freeSubdomain(db, wanted, this.#mailFrom);
-          insertDirectoryWorkspace(db, { id: workspaceId, name, subdomain, reservedAt: at, createdAt: at });
-          insertDirectoryEmail(db, { email, workspaceId, agentId, reservedAt: at });
-        }),
-      work: () => file.make(subdomain),
-      confirm: () =>
-        this.change((db) => {
-          confirmDirectoryWorkspace(db, workspaceId);
-          confirmDirectoryEmail(db, wanted);
-        }),
+      reserve: () => this.change('reserve-workspace', { ...wanted, mailFrom: this.#mailFrom }),
+      work: (subdomain) => file.make(subdomain),
+      confirm: () => this.change('confirm-workspace', { workspaceId, agentId, email }),
       // The file goes first: while it exists, the sweep must find the reservation that points to it.
       undo: async () => {
         await file.remove();
-        await this.change((db) => {
-          deleteDirectoryEmails(db, wanted);
-          deleteDirectoryWorkspace(db, workspaceId);
-        });
+        await this.change('cancel-workspace', { workspaceId, agentId });
       },
     });
   }
@@ -165,64 +132,63 @@ export class Directory {
   /**
    * Wraps a change of an agent's sign-in: joining, a new address, or leaving. Reserves the future address, runs the
    * work that writes the workspace, and then stores the address in the workspace's file, which is none for an agent who
-   * has not joined. One at a time per agent. Refuses `taken` if another agent has the address.
+   * has not joined. Refuses `taken` if another agent has the address.
    */
   changeSignIn<Result>(
     agent: { agentId: string; workspaceId: string; email?: string; taken?: 'email_taken' | 'email_already_exists' },
     work: () => Promise<Result>,
   ): Promise<Result> {
-    const { agentId, workspaceId, email, taken = 'email_already_exists' } = agent;
-    const settle = () =>
-      this.change((db) => {
-        if (!this.#settleSignIn(db, agent)) throw new Error(`workspace ${workspaceId} cannot be read`);
-      });
-    const steps = {
-      reserve: () =>
-        this.change((db, at) => {
-          reserveDirectoryEmails(db, agent, at);
-          if (email === undefined) return;
-          const present = findDirectoryEmail(db, email);
-          if (present === undefined) insertDirectoryEmail(db, { email, workspaceId, agentId, reservedAt: at });
-          else if (present.agentId !== agentId) refuse(taken);
-        }),
+    const { agentId, workspaceId } = agent;
+    const settle = async (reservedAt: string): Promise<void> => {
+      const signIn = this.#signInOf({ agentId, workspaceId, reservedAt });
+      if (signIn === undefined) throw new Error(`workspace ${workspaceId} cannot be read`);
+      await this.change('settle-sign-in', signIn);
+    };
+    return this.around([agentId], {
+      reserve: () => this.change('reserve-sign-in', { taken: 'email_already_exists', ...agent }),
       work,
       confirm: settle,
       undo: settle,
-    };
-    return this.#turns.take(agentId, () => this.around([agentId], steps));
+    });
   }
 
-  /** Of an agent's addresses, keeps only the one it signs in with. Returns false if its file cannot be read now. */
-  #settleSignIn(db: Database, { agentId, workspaceId }: { agentId: string; workspaceId: string }): boolean {
+  /** Undefined if the workspace's file cannot be read now. */
+  #signInOf(reserved: Omit<SettledSignIn, 'email'>): SettledSignIn | undefined {
+    const { agentId, workspaceId, reservedAt } = reserved;
     const email = this.#files === undefined ? null : this.#files.emailOf(workspaceId, agentId);
-    if (email === null) return false;
-    if (email === undefined) deleteDirectoryEmails(db, { agentId, workspaceId });
-    else confirmDirectoryEmail(db, { email, agentId, workspaceId });
-    return true;
+    return email === null ? undefined : { agentId, workspaceId, reservedAt, email: email ?? null };
   }
 
   /**
    * A change of both files: reserves here, runs the work that writes the workspace, then confirms, or releases if the
-   * work was refused. By then the outcome is decided, so a failure to confirm or release does not fail the change.
+   * work was refused. By then the outcome is decided, so a failure to confirm or release does not fail the change. One
+   * at a time for the first id.
    */
-  async around<Result>(
-    ids: readonly string[],
-    steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; undo(): Promise<void> },
+  around<Reserved, Result>(
+    ids: readonly [string, ...string[]],
+    steps: {
+      reserve(): Promise<Reserved>;
+      work(reserved: Reserved): Promise<Result>;
+      confirm(reserved: Reserved): Promise<void>;
+      undo(reserved: Reserved): Promise<void>;
+    },
   ): Promise<Result> {
-    for (const id of ids) this.#underWay.add(id);
-    let settle = steps.undo;
-    try {
-      await steps.reserve();
+    return this.#turns.take(ids[0], async () => {
+      for (const id of ids) this.#underWay.add(id);
+      let settle = steps.undo;
       try {
-        const result = await steps.work();
-        settle = steps.confirm;
-        return result;
+        const reserved = await steps.reserve();
+        try {
+          const result = await steps.work(reserved);
+          settle = steps.confirm;
+          return result;
+        } finally {
+          await settle(reserved).catch((error: unknown) => this.sweepLater(error));
+        }
       } finally {
-        await settle().catch((error: unknown) => this.sweepLater(error));
+        for (const id of ids) this.#underWay.delete(id);
       }
-    } finally {
-      for (const id of ids) this.#underWay.delete(id);
-    }
+    });
   }
 
   /** Adds a sweep. It rejects if it could not settle everything. */
@@ -264,19 +230,16 @@ export class Directory {
   /** Settles leftover reservations by the workspaces' own files. Those of unreadable files stay reserved. */
   async sweep(files: WorkspaceFiles): Promise<void> {
     this.#files = files;
-    const isMade = (workspaceId: string): boolean | null =>
-      this.isUnderWay(workspaceId) ? null : files.isMade(workspaceId);
-    if (reservedEmails(this.db).length + reservedWorkspaces(this.db).length === 0) return;
-    for (const { id } of reservedWorkspaces(this.db)) if (isMade(id) === false) await files.remove(id);
-    await this.change((db) => {
-      for (const row of reservedEmails(db)) if (!this.isUnderWay(row.agentId)) this.#settleSignIn(db, row);
-      for (const { id } of reservedWorkspaces(db)) {
-        const made = isMade(id);
-        if (made === null) continue;
-        if (made) confirmDirectoryWorkspace(db, id);
-        else deleteDirectoryWorkspace(db, id);
-      }
-    });
+    const workspaces: SettledWorkspace[] = [];
+    for (const { id } of reservedWorkspaces(this.db)) {
+      const isMade = this.isUnderWay(id) ? null : files.isMade(id);
+      if (isMade === false) await files.remove(id);
+      if (isMade !== null) workspaces.push({ workspaceId: id, isMade });
+    }
+    const signIns = reservedEmails(this.db).flatMap((row) =>
+      this.isUnderWay(row.agentId) ? [] : (this.#signInOf(row) ?? []),
+    );
+    if (signIns.length + workspaces.length > 0) await this.change('settle-reservations', { signIns, workspaces });
   }
 
   /** Whether the workspace exists and its creation has finished. */
@@ -304,14 +267,14 @@ export class Directory {
   }
 
   /** Resolves to the workspace that had it. */
-  async claimHelpHost(claim: { workspaceId: string; host: string }): Promise<string | undefined> {
-    const former = await this.change((db) => putHelpHost(db, claim));
+  async claimHelpHost(claim: HelpHostClaim): Promise<string | undefined> {
+    const former = await this.change('claim-help-host', claim);
     this.#helpHosts = undefined;
-    return former;
+    return former ?? undefined;
   }
 
-  async releaseHelpHost(claim: { workspaceId: string; host: string }): Promise<void> {
-    await this.change((db) => deleteHelpHost(db, claim));
+  async releaseHelpHost(claim: HelpHostClaim): Promise<void> {
+    await this.change('release-help-host', claim);
     this.#helpHosts = undefined;
   }
 
@@ -321,13 +284,9 @@ export class Directory {
   }
 
   /** Claims a verified domain for a workspace. Returns false if another one has it. */
-  claimDomain(domain: { name: string; workspaceId: string }): Promise<boolean> {
-    this.#claimedDomains.add(domain.name);
-    return this.change((db) => {
-      const holder = findDirectoryDomain(db, domain.name);
-      if (holder === undefined) insertDirectoryDomain(db, domain);
-      return holder === undefined || holder.workspaceId === domain.workspaceId;
-    });
+  claimDomain({ name, workspaceId }: DirectoryDomain): Promise<boolean> {
+    this.#claimedDomains.add(name);
+    return this.change('claim-domain', { name, workspaceId });
   }
 
   /** Releases every domain that the workspace holds except the one that it has verified. */
@@ -353,20 +312,19 @@ export class Directory {
     );
   }
 
-  async #deleteDomains(left: readonly DirectoryDomain[]): Promise<void> {
-    if (left.length === 0) return;
-    await this.change((db) => {
-      for (const domain of left) deleteDirectoryDomain(db, domain);
-    });
+  async #deleteDomains(domains: readonly DirectoryDomain[]): Promise<void> {
+    if (domains.length > 0) await this.change('release-domains', { domains });
   }
 
-  /** Runs one synchronous change of directory.db and resolves when it is durable. An exception rolls it back. */
-  change<Result>(run: (db: Database, at: string) => Result): Promise<Result> {
+  /** Resolves when the change is durable. An exception rolls it back. */
+  change<Name extends ChangeName>(name: Name, params: ChangeParams<Name>): Promise<ChangeResult<Name>> {
+    // The table's type, for a name that is not known here.
+    const run = changes[name] as (db: Database, at: string, params: ChangeParams<Name>) => ChangeResult<Name>;
     return new Promise((resolve, reject) => {
-      let result: Result;
+      let result: ChangeResult<Name>;
       this.lane.submit({
         run: () => {
-          result = run(this.db, isoTime(this.#clock.now()));
+          result = run(this.db, isoTime(this.#clock.now()), params);
         },
         undo: () => {},
         settle: (error) => (error === undefined ? resolve(result) : reject(error)),
@@ -379,14 +337,4 @@ export class Directory {
     this.#stopped = true;
     this.db.close();
   }
-}
-
-function freeSubdomain(db: Database, { workspaceId, subdomain }: WantedWorkspace, mailFrom: string): string {
-  const isFree = (name: string): boolean => !isReservedName(name, mailFrom) && !subdomainTaken(db, name);
-  if (isFree(subdomain)) return subdomain;
-  for (let suffix = 2; suffix <= maxCounted; suffix += 1) {
-    const counted = `${subdomain}-${suffix}`;
-    if (isFree(counted)) return counted;
-  }
-  return `${subdomain}-${workspaceId.slice(-12)}`;
 }

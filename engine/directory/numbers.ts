@@ -3,29 +3,13 @@
 
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
 import {
-  countDirectoryNumbers,
   type DirectoryNumber,
-  deleteDirectoryNumber,
   directoryNumberHolders,
   findDirectoryNumber,
-  insertDirectoryNumber,
   reservedNumbers,
-  setDirectoryNumberReleased,
-  setDirectoryNumberReserved,
 } from '../../store/directory/numbers.ts';
-import { refuse } from '../errors.ts';
-import { isoTime } from '../runtime/clock.ts';
-import { dayMs } from './ceilings.ts';
+import type { NumberClaim } from './changes.ts';
 import type { Directory } from './directory.ts';
-
-export interface NumberClaim {
-  readonly numberId: string;
-  readonly e164: string;
-  readonly workspaceId: string;
-}
-
-/** A carrier charges for at least a month, however soon a number is released. */
-const paidForMs = 30 * dayMs;
 
 /**
  * Former holders checked for a late event. Events end within days of a call, and a number does not change hands that
@@ -49,29 +33,17 @@ export function isNumberHeld(directory: Directory, e164: string): boolean {
  */
 export function aroundClaim<Result>(
   directory: Directory,
-  claim: NumberClaim & { maxNumbers: number },
+  claim: NumberClaim & { maxNumbers?: number },
   steps: { work(): Promise<Result>; undo(): Promise<void> },
 ): Promise<Result> {
-  return directory.around([claim.numberId], {
-    reserve: () =>
-      directory.change((db, at) => {
-        if (findDirectoryNumber(db, claim.e164) !== undefined) refuse('number_taken');
-        const { maxNumbers, ...number } = claim;
-        if (
-          countDirectoryNumbers(db, { workspaceId: claim.workspaceId, at: isoTime(Date.parse(at) - paidForMs) }) >=
-          maxNumbers
-        )
-          refuse('plan_limit', {
-            message: `A workspace may have at most ${maxNumbers} numbers on this server, including those released in the last 30 days.`,
-            detail: { ceiling: 'numbers', limit: maxNumbers },
-          });
-        insertDirectoryNumber(db, { ...number, reservedAt: at, releasedAt: null });
-      }),
+  const { numberId } = claim;
+  return directory.around([numberId], {
+    reserve: () => directory.change('reserve-number', claim),
     work: steps.work,
-    confirm: () => directory.change((db) => setDirectoryNumberReserved(db, claim.numberId, null)),
+    confirm: (reservedAt) => directory.change('settle-number', { numberId, reservedAt, isReleased: false }),
     async undo() {
       await steps.undo();
-      await forgetNumber(directory, claim.numberId);
+      await forgetNumber(directory, numberId);
     },
   });
 }
@@ -83,15 +55,15 @@ export function aroundRelease<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   return directory.around([numberId], {
-    reserve: () => directory.change((db, at) => setDirectoryNumberReserved(db, numberId, at)),
+    reserve: () => directory.change('reserve-release', { numberId }),
     work,
-    confirm: () => directory.change((db, at) => setDirectoryNumberReleased(db, numberId, at)),
-    undo: () => directory.change((db) => setDirectoryNumberReserved(db, numberId, null)),
+    confirm: (reservedAt) => directory.change('settle-number', { numberId, reservedAt, isReleased: true }),
+    undo: (reservedAt) => directory.change('settle-number', { numberId, reservedAt, isReleased: false }),
   });
 }
 
 export function forgetNumber(directory: Directory, numberId: string): Promise<void> {
-  return directory.change((db) => deleteDirectoryNumber(db, numberId));
+  return directory.change('forget-number', { numberId });
 }
 
 /**
@@ -103,16 +75,14 @@ export async function sweepNumbers(
   directory: Directory,
   statusOf: (row: DirectoryNumber) => PhoneNumberRecord['status'] | undefined | null,
 ): Promise<NumberClaim[]> {
-  const left = reservedNumbers(directory.db).filter(({ numberId }) => !directory.isUnderWay(numberId));
-  const rows = left.map((row) => ({ row, status: statusOf(row) }));
-  const settled = rows.filter(({ status }) => status === 'active' || status === 'released');
-  if (settled.length > 0) {
-    await directory.change((db, at) => {
-      for (const { row, status } of settled) {
-        if (status === 'active') setDirectoryNumberReserved(db, row.numberId, null);
-        else setDirectoryNumberReleased(db, row.numberId, at);
-      }
-    });
+  const orphans: NumberClaim[] = [];
+  for (const row of reservedNumbers(directory.db)) {
+    const { numberId, reservedAt } = row;
+    if (directory.isUnderWay(numberId)) continue;
+    const status = statusOf(row);
+    if (status === undefined) orphans.push(row);
+    else if (status === 'active' || status === 'released')
+      await directory.change('settle-number', { numberId, reservedAt, isReleased: status === 'released' });
   }
-  return rows.flatMap(({ row, status }) => (status === undefined ? [row] : []));
+  return orphans;
 }

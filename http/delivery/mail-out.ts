@@ -3,7 +3,6 @@
 
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { countClaimedMail } from '../../engine/directory/claimed-mails.ts';
 import { emailHashOf } from '../../engine/directory/compact-ids.ts';
 import type { Directory } from '../../engine/directory/directory.ts';
 import { dkimKeyName } from '../../engine/mail/domain-registration.ts';
@@ -127,7 +126,7 @@ async function waitForTurn(
   { directory }: OutgoingMailPorts,
   { id, mail }: { id: string; mail: Pick<Mail, 'to'> },
 ): Promise<void> {
-  const retryAfterMs = await directory.change((db, at) => countClaimedMail(db, { to: mail.to, mailId: id, at }));
+  const retryAfterMs = await directory.change('count-claimed-mail', { to: mail.to, mailId: id });
   if (retryAfterMs > 0)
     throw new DeliveryError('the address gets a few such mails an hour, until it is proved', {
       permanent: false,

@@ -200,7 +200,7 @@ export const authRoutes = [
         tryAt(services, found, { email: body.email, origin: signingOf(call, services, body.browser) }),
       );
       // An unknown address waits for the disk too, so that the response time reveals nothing.
-      if (found === undefined) await services.directory.change(() => undefined);
+      if (found === undefined) await services.directory.change('nothing', {});
       else
         await services.engine.execute(requestReset, {
           workspaceId: found.workspace.id,

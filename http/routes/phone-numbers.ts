@@ -88,11 +88,12 @@ export const phoneNumberRoutes = [
     async run({ workspaceId, caller, body }, services) {
       if (!(await services.numberingPlan.isPossible(body.e164)))
         refuseField('invalid_body', 'e164', 'must be a phone number in E.164, such as +14155550123');
+      const maxNumbers = ceilingsOf(services.config)?.numbers;
       return buyNumber(services, {
         workspaceId,
         caller,
         fields: body,
-        maxNumbers: ceilingsOf(services.config)?.numbers ?? Number.POSITIVE_INFINITY,
+        ...(maxNumbers === undefined ? {} : { maxNumbers }),
       });
     },
   }),

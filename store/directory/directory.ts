@@ -80,7 +80,7 @@ export function insertDirectoryEmail(db: Database, row: DirectoryEmail): void {
 }
 
 /** An agent of one workspace: rows are never changed by the agent id only, which any caller may send. */
-type DirectoryAgent = Pick<DirectoryEmail, 'agentId' | 'workspaceId'>;
+export type DirectoryAgent = Pick<DirectoryEmail, 'agentId' | 'workspaceId'>;
 
 /** Confirms the address and deletes the agent's other ones. */
 export function confirmDirectoryEmail(
@@ -98,6 +98,17 @@ export function confirmDirectoryEmail(
 /** Marks the agent's sign-in as about to change. */
 export function reserveDirectoryEmails(db: Database, { agentId, workspaceId }: DirectoryAgent, at: string): void {
   db.run('UPDATE agentEmail SET reservedAt = ? WHERE agentId = ? AND workspaceId = ?', [at, agentId, workspaceId]);
+}
+
+/** Whether it is this change of the agent's sign-in that is reserved. */
+export function isEmailReservedAt(db: Database, { agentId, workspaceId }: DirectoryAgent, at: string): boolean {
+  return (
+    db.get('SELECT 1 FROM agentEmail WHERE agentId = ? AND workspaceId = ? AND reservedAt = ?', [
+      agentId,
+      workspaceId,
+      at,
+    ]) !== undefined
+  );
 }
 
 export function deleteDirectoryEmails(db: Database, { agentId, workspaceId }: DirectoryAgent): void {
@@ -120,12 +131,14 @@ export function deleteReservations(db: Database): void {
   db.run('DELETE FROM phoneNumber WHERE reservedAt IS NOT NULL');
 }
 
-export function reservedWorkspaces(db: Database): DirectoryWorkspace[] {
-  return db.all<DirectoryWorkspace>('SELECT * FROM workspace WHERE reservedAt IS NOT NULL');
+type Reserved<Row> = Row & { readonly reservedAt: string };
+
+export function reservedWorkspaces(db: Database): Reserved<DirectoryWorkspace>[] {
+  return db.all<Reserved<DirectoryWorkspace>>('SELECT * FROM workspace WHERE reservedAt IS NOT NULL');
 }
 
-export function reservedEmails(db: Database): DirectoryEmail[] {
-  return db.all<DirectoryEmail>('SELECT * FROM agentEmail WHERE reservedAt IS NOT NULL');
+export function reservedEmails(db: Database): Reserved<DirectoryEmail>[] {
+  return db.all<Reserved<DirectoryEmail>>('SELECT * FROM agentEmail WHERE reservedAt IS NOT NULL');
 }
 
 export function findWorkspaceIdBySubdomain(db: Database, subdomain: string): string | undefined {

@@ -42,20 +42,29 @@ export function insertDirectoryNumber(db: Database, row: DirectoryNumber): void 
   );
 }
 
-/** Marks the number as being claimed or released; null: settled. */
-export function setDirectoryNumberReserved(db: Database, numberId: string, at: string | null): void {
+/** Marks the number as being released. */
+export function reserveDirectoryNumber(db: Database, numberId: string, at: string): void {
   db.run('UPDATE phoneNumber SET reservedAt = ? WHERE numberId = ?', [at, numberId]);
 }
 
-/** Settles a release. */
-export function setDirectoryNumberReleased(db: Database, numberId: string, at: string): void {
-  db.run('UPDATE phoneNumber SET reservedAt = NULL, releasedAt = ? WHERE numberId = ?', [at, numberId]);
+/** Settles the reservation of that time. `releasedAt` is null if the number was not released by it. */
+export function settleDirectoryNumber(
+  db: Database,
+  number: { numberId: string; reservedAt: string; releasedAt: string | null },
+): void {
+  db.run(
+    `UPDATE phoneNumber SET reservedAt = NULL, releasedAt = coalesce(@releasedAt, releasedAt)
+     WHERE numberId = @numberId AND reservedAt = @reservedAt`,
+    number,
+  );
 }
 
 export function deleteDirectoryNumber(db: Database, numberId: string): void {
   db.run('DELETE FROM phoneNumber WHERE numberId = ?', [numberId]);
 }
 
-export function reservedNumbers(db: Database): DirectoryNumber[] {
-  return db.all<DirectoryNumber>('SELECT * FROM phoneNumber WHERE reservedAt IS NOT NULL');
+export function reservedNumbers(db: Database): (DirectoryNumber & { readonly reservedAt: string })[] {
+  return db.all<DirectoryNumber & { readonly reservedAt: string }>(
+    'SELECT * FROM phoneNumber WHERE reservedAt IS NOT NULL',
+  );
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { Database } from '../../store/database.ts';
-import { insertDirectoryNumber, setDirectoryNumberReserved } from '../../store/directory/numbers.ts';
+import { insertDirectoryNumber, reserveDirectoryNumber } from '../../store/directory/numbers.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { createNumberingPlan } from '../../workers/numbering-plan.ts';
 import { alwaysTaken } from '../../workers/providers/carrier-simulated.ts';
@@ -491,7 +491,7 @@ t.test('[architecture] a crash between directory and workspace is settled at the
   await first.delete(`/phone-numbers/${released.id}`, owner.token);
   await first.stop();
   const db = Database.openWriter(join(dataDir, 'directory.db'), directoryMigrations);
-  setDirectoryNumberReserved(db, claimed.id, '2026-11-20T12:00:00.000Z');
+  reserveDirectoryNumber(db, claimed.id, '2026-11-20T12:00:00.000Z');
   db.run('UPDATE phoneNumber SET reservedAt = ?, releasedAt = NULL WHERE numberId = ?', [
     '2026-11-20T12:00:00.000Z',
     released.id,
