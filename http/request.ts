@@ -37,6 +37,26 @@ export interface RequestHead {
   /** Read it before any await, while the connection is open. */
   readonly ip: string;
   readonly startedMs: number;
+  /**
+   * `byNode`: another node received it and sent it on; limits by address were counted there, and it is not sent on
+   * again. `forged`: it only says so, and is refused.
+   */
+  readonly forwarded?: 'byNode' | 'forged' | undefined;
+}
+
+/** What a node says of the client of a request that it sends on. */
+export interface ReceivedFrom {
+  readonly ip: string;
+  /** The Host header. */
+  readonly host: string;
+}
+
+/** The other nodes of a cluster, as the edge knows them. */
+export interface OtherNodes {
+  /** The client of a request with this mark; `refused`: no node has signed it for this request, or not lately. */
+  receivedFrom(mark: string, request: { readonly method: string; readonly target: string }): ReceivedFrom | 'refused';
+  /** Whether a node connects from this address. */
+  isNode(address: string): boolean;
 }
 
 export interface Reply {
@@ -46,6 +66,8 @@ export interface Reply {
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array> | Streamed | undefined;
   /** The end of the request is uncertain: nothing more is read from its connection. */
   readonly endsConnection?: true;
+  /** Another node has written it: it is passed on as it is. */
+  readonly isForwarded?: true;
 }
 
 export type Namespace = 'agent' | 'visitor';

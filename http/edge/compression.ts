@@ -50,6 +50,7 @@ export class Compression {
     const { status, headers, body } = reply;
     if (
       status !== 200 ||
+      reply.isForwarded === true ||
       body === undefined ||
       body instanceof Uint8Array ||
       !compressible.test(headers['Content-Type'] ?? '')

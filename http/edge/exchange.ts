@@ -11,7 +11,7 @@ import { maxBodyBytes, type Pipeline } from '../pipeline/pipeline.ts';
 import { readBody } from '../pipeline/request-body.ts';
 import type { Reply } from '../request.ts';
 import type { Compression } from './compression.ts';
-import { type Outgoing, type Sending, sendReply } from './reply-writer.ts';
+import { discardReply, type Outgoing, type Sending, sendReply } from './reply-writer.ts';
 import type { Head } from './request-head.ts';
 
 /** Operations on the connection of a request. */
@@ -171,6 +171,7 @@ export class Exchange {
   #send(reply: Reply, close: boolean): void {
     const { stallTimeoutMs, isStopping, headers, lastHeaders } = this.#parts;
     if (!this.#isOpen) {
+      discardReply(reply);
       this.#end();
       return;
     }

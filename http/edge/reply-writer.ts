@@ -54,9 +54,10 @@ const pieceBytes = 16 * 1024;
 /** Starts sending. done() may be called before this returns. */
 export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): Sending {
   const { body } = reply;
-  if (isStreamed(body) && !options.isHead) return sendParts(res, { head: reply, body }, options);
-  if (isMeasured(body) && body.byteLength > 0 && !options.isHead)
-    return sendStream(res, { head: reply, body }, options);
+  // For HEAD and 304, only the length is sent (RFC 9110 §8.6).
+  const isBodiless = options.isHead || reply.status === 304;
+  if (isStreamed(body) && !isBodiless) return sendParts(res, { head: reply, body }, options);
+  if (isMeasured(body) && body.byteLength > 0 && !isBodiless) return sendStream(res, { head: reply, body }, options);
   if (reply.status === 204 || isStreamed(body)) {
     res.cork(() => {
       writeHead(res, reply, options);
@@ -67,10 +68,14 @@ export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): S
     options.done();
     return nothingLeft;
   }
-  // For HEAD and 304, only the length is sent (RFC 9110 §8.6).
-  if (options.isHead || reply.status === 304 || body === undefined || isMeasured(body))
-    return sendLength(res, reply, options);
+  if (isBodiless || body === undefined || isMeasured(body)) return sendLength(res, reply, options);
   return sendBody(res, { head: reply, body }, options);
+}
+
+/** Nobody takes the reply: whatever would write its parts ends. */
+export function discardReply({ body }: Reply): void {
+  const parts = isMeasured(body) ? body.parts : isStreamed(body) ? body : undefined;
+  void parts?.[Symbol.asyncIterator]().return?.();
 }
 
 function writeHead(res: Outgoing, reply: Reply, { headers }: Pick<ReplyOptions, 'headers'>): void {

@@ -1,9 +1,10 @@
 // A request's head, copied from the library's short-lived objects, and the client's address: the connection's, or the
-// one that a trusted proxy reports. Uses only a few calls of uWebSockets.js; made by server.ts.
+// one that a trusted proxy or another node reports. Uses only a few calls of uWebSockets.js; made by server.ts.
 
 import { isIP } from 'node:net';
 import { networkOf } from '../limits/network-address.ts';
-import type { RequestHead } from '../request.ts';
+import { nodeHeader } from '../pipeline/node-answers.ts';
+import type { OtherNodes, RequestHead } from '../request.ts';
 
 /** The library's view of a head. Invalid after the library's callback. */
 export interface IncomingHead {
@@ -18,7 +19,14 @@ export interface Addressed {
   getRemoteAddressAsText(): ArrayBuffer;
 }
 
+export interface HeadOptions {
+  readonly trustedProxies: number;
+  /** Undefined for a node alone: the header of a mark then means nothing. */
+  readonly nodes?: OtherNodes | undefined;
+}
+
 const text = new TextDecoder();
+const markHeader = nodeHeader.toLowerCase();
 
 export class Head implements RequestHead {
   readonly method: string;
@@ -26,11 +34,12 @@ export class Head implements RequestHead {
   readonly query: string;
   readonly headers: Record<string, string> = {};
   readonly startedMs = performance.now();
+  readonly forwarded: RequestHead['forwarded'];
   readonly #connection: Addressed;
   readonly #trustedProxies: number;
   #ip: string | undefined;
 
-  constructor(connection: Addressed, incoming: IncomingHead, trustedProxies: number) {
+  constructor(connection: Addressed, incoming: IncomingHead, { trustedProxies, nodes }: HeadOptions) {
     this.method = incoming.getCaseSensitiveMethod();
     this.path = incoming.getUrl();
     this.query = incoming.getQuery() ?? '';
@@ -41,6 +50,20 @@ export class Head implements RequestHead {
     });
     this.#connection = connection;
     this.#trustedProxies = trustedProxies;
+    this.forwarded = nodes && this.#receive(nodes);
+  }
+
+  /** Takes the facts of the client's connection from the mark of another node, if there is one. */
+  #receive(nodes: OtherNodes): RequestHead['forwarded'] {
+    const mark = this.headers[markHeader];
+    if (mark === undefined) return undefined;
+    const target = this.query === '' ? this.path : `${this.path}?${this.query}`;
+    const from = nodes.receivedFrom(mark, { method: this.method, target });
+    delete this.headers[markHeader];
+    if (from === 'refused') return 'forged';
+    this.#ip = from.ip;
+    this.headers['host'] = from.host;
+    return 'byNode';
   }
 
   /** Read on demand: it costs as much as everything else together. */

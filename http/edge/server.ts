@@ -24,6 +24,7 @@ import { Pace } from '../limits/pace.ts';
 import { framingProblem } from '../pipeline/headers.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { TlsFiles } from '../process/config.ts';
+import type { OtherNodes } from '../request.ts';
 import { type Connection, type Hello, type Session, subprotocol } from '../sockets/session.ts';
 import type { Sockets } from '../sockets/sockets.ts';
 import { requireCertificate, tls12Ciphers } from './certificate.ts';
@@ -42,6 +43,8 @@ export interface ServerOptions {
   readonly sockets: Sockets;
   /** Proxies in front, each behind the next, that add an address to X-Forwarded-For; 0: the header is ignored. */
   readonly trustedProxies: number;
+  /** The other nodes of a cluster. Their connections have no limit of their network. */
+  readonly nodes?: OtherNodes | undefined;
   /** Connections allowed per network; undefined for no limit. */
   readonly maxConnectionsPerNetwork: number | undefined;
   /** A new connection was closed because there were too many. */
@@ -71,8 +74,8 @@ interface Configurable {
 }
 
 interface SocketData {
-  /** The network of the connection itself, whatever a proxy reports. */
-  readonly peer: string;
+  /** The network of the connection itself, whatever a proxy reports. Undefined for another node's, which has no limit. */
+  readonly peer: string | undefined;
   readonly hello: Hello;
   session: Session | undefined;
   /** Memory for queued frames. */
@@ -180,7 +183,7 @@ export class Server {
   }
 
   #countedConnections(): Connections {
-    const { trustedProxies, maxConnectionsPerNetwork: maxOfNetwork, tls } = this.#options;
+    const { trustedProxies, maxConnectionsPerNetwork: maxOfNetwork, tls, nodes } = this.#options;
     const maxOfAll = mayBeOpen();
     // Behind a proxy every connection is the proxy's.
     const isBounded = trustedProxies === 0 && maxOfNetwork !== undefined;
@@ -190,7 +193,7 @@ export class Server {
       maxOfNetwork: isBounded ? Math.min(maxOfNetwork, Math.floor(maxOfAll / 2)) : undefined,
       maxNew: isBounded && tls !== undefined ? maxNewOverTls : undefined,
       now: () => performance.now(),
-      count: () => countConnections(this.#address.port),
+      count: () => countConnections(this.#address.port, (address) => nodes?.isNode(address) === true),
     });
   }
 
@@ -227,17 +230,23 @@ export class Server {
   }
 
   #opened(res: HttpResponse): void {
-    const peer = networkOf(addressOf(res));
+    const address = addressOf(res);
+    const peer = this.#networkOfPeer(address);
     if (this.#connections.opened(peer)) return;
-    this.#options.onTooMany(peer);
+    this.#options.onTooMany(peer ?? address);
     this.#refused = peer;
     res.close();
     this.#refused = undefined;
   }
 
+  /** By which connections from the address are limited; undefined for another node's. */
+  #networkOfPeer(address: string): string | undefined {
+    return this.#options.nodes?.isNode(address) === true ? undefined : networkOf(address);
+  }
+
   #serve(res: HttpResponse, req: HttpRequest): void {
     this.#underWay += 1;
-    const head = new Head(res, req, this.#options.trustedProxies);
+    const head = new Head(res, req, this.#options);
     new Exchange(res, head, this.#parts, () => (this.#underWay -= 1)).begin();
   }
 
@@ -277,7 +286,7 @@ export class Server {
       res.cork(() => res.writeStatus('503 Service Unavailable').endWithoutBody(0, true));
       return;
     }
-    const head = new Head(res, req, this.#options.trustedProxies);
+    const head = new Head(res, req, this.#options);
     if (framingProblem(head.headers) !== undefined) {
       res.close();
       return;
@@ -285,7 +294,7 @@ export class Server {
     const offered = (head.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
     const hello = helloOf(namespace, head, offered);
     const data: SocketData = {
-      peer: networkOf(addressOf(res)),
+      peer: this.#networkOfPeer(addressOf(res)),
       hello,
       session: undefined,
       room: new NetworkRoom(this.#parts.held, () => hello.network),

@@ -43,10 +43,14 @@ export class Connections {
     this.#options = options;
   }
 
-  /** Counts a new connection. False: close it; its closing is reported like any other. */
-  opened(network: string): boolean {
+  /**
+   * Counts a new connection. False: close it; its closing is reported like any other. `network`: undefined for another
+   * node of the cluster, which counts only among all.
+   */
+  opened(network: string | undefined): boolean {
     const { maxOfAll, maxOfNetwork, maxNew } = this.#options;
     this.#open += 1;
+    if (network === undefined) return this.#open <= maxOfAll;
     const of = this.#of(network);
     of.open += 1;
     of.opened += 1;
@@ -113,15 +117,18 @@ export class Connections {
   }
 }
 
-/** Open connections to a local port by network. Only Linux reports them. */
-export async function countConnections(port: number): Promise<ReadonlyMap<string, number> | undefined> {
+/** Open connections to a local port by network, without those of other nodes. Only Linux reports them. */
+export async function countConnections(
+  port: number,
+  isNode: (address: string) => boolean = () => false,
+): Promise<ReadonlyMap<string, number> | undefined> {
   const tables = await Promise.all(
     ['/proc/self/net/tcp', '/proc/self/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => undefined)),
   );
   if (tables.every((table) => table === undefined)) return undefined;
   const counts = new Map<string, number>();
   for (const table of tables)
-    for (const network of networksIn(table ?? '', port)) counts.set(network, (counts.get(network) ?? 0) + 1);
+    for (const network of networksIn(table ?? '', port, isNode)) counts.set(network, (counts.get(network) ?? 0) + 1);
   return counts;
 }
 
@@ -131,10 +138,17 @@ export async function countConnections(port: number): Promise<ReadonlyMap<string
  */
 const row = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4} (?:01|08) /gm;
 
-export function* networksIn(table: string, port: number): Generator<string> {
+export function* networksIn(
+  table: string,
+  port: number,
+  isNode: (address: string) => boolean = () => false,
+): Generator<string> {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
-  for (const [, localPort, remote = ''] of table.matchAll(row))
-    if (localPort === local) yield networkOf(addressOfWords(remote));
+  for (const [, localPort, remote = ''] of table.matchAll(row)) {
+    if (localPort !== local) continue;
+    const address = addressOfWords(remote);
+    if (!isNode(address)) yield networkOf(address);
+  }
 }
 
 function addressOfWords(hex: string): string {

@@ -1,5 +1,5 @@
 // The rate limits of calls: which budget a call is counted against, and whether anything is left of it. A caller has a
-// budget of its own; calls without a caller are counted by network. Used only by the pipeline.
+// budget of its own; calls without a caller are counted by network, where they came in. Used only by the pipeline.
 
 import type { Refusal } from '../../engine/errors.ts';
 import type { Grant } from '../../engine/rights/scopes.ts';
@@ -42,10 +42,12 @@ export class Budgets {
   }
 
   /** Counts one call. */
-  spend(route: Route, call: Counted & { readonly ip: string }): Spent {
+  spend(route: Route, call: Counted & Pick<RequestHead, 'ip' | 'forwarded'>): Spent {
     const { limit } = route;
     if (limit !== undefined && limit.by !== 'caller')
-      return this.#isOn ? this.#ofNetwork(networkBudgetOf(route, limit), call.ip, this.#take) : {};
+      return this.#isOn && call.forwarded === undefined
+        ? this.#ofNetwork(networkBudgetOf(route, limit), call.ip, this.#take)
+        : {};
     // Other systems deliver the messages of many people in bursts.
     if (call.workspaceId === '' || route.access.kind === 'signed') return {};
     return this.#ofCaller(route, call, this.#take);
@@ -56,7 +58,7 @@ export class Budgets {
     const { limit, access } = route;
     if (!this.#isOn) return {};
     if (limit !== undefined && limit.by !== 'caller')
-      return this.#ofNetwork(networkBudgetOf(route, limit), head.ip, this.#look);
+      return head.forwarded === undefined ? this.#ofNetwork(networkBudgetOf(route, limit), head.ip, this.#look) : {};
     const credential = knownCredential(access, head, this.#services);
     return credential === undefined ? {} : this.#ofCaller(route, credential, this.#look);
   }

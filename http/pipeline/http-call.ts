@@ -73,6 +73,10 @@ export class HttpCall implements Call, Parts {
     return this.#head.ip;
   }
 
+  get forwarded(): RequestHead['forwarded'] {
+    return this.#head.forwarded;
+  }
+
   get headers(): Readonly<Record<string, string>> {
     return this.#head.headers;
   }

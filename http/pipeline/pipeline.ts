@@ -33,6 +33,7 @@ import {
   requireUnpacked,
 } from './headers.ts';
 import { type Begun, HttpCall, rawOf } from './http-call.ts';
+import { forNode } from './node-answers.ts';
 import { frameReply, httpReply, type Outcome, refusedReply, written } from './outcomes.ts';
 import { type Parts, partsOfFrame, requireSound } from './parts.ts';
 import { errorBody, rateRefusal, refusalOf } from './replies.ts';
@@ -82,6 +83,7 @@ export class Pipeline {
     const requestId = requestIdOf(head, this.#services.ids);
     const framing = framingProblem(head.headers);
     if (framing !== undefined) return { ...misframed(framing, { head, requestId }), endsConnection: true };
+    if (head.forwarded === 'forged') return forged({ head, requestId });
     const match = this.#router.find(head.method === 'HEAD' ? 'GET' : head.method, this.#pathOf(head));
     if (head.method === 'OPTIONS')
       return this.#preflight({ head, requestId }, match.kind === 'otherMethods' ? match.methods : []);
@@ -361,6 +363,12 @@ interface Handling {
 function misframed({ header, problem }: { header: string; problem: string }, facts: ReplyFacts): Reply {
   const detail = { fieldErrors: { [header]: [problem] } };
   return refusedReply(new Refusal('invalid_body', `${header} ${problem}.`, detail), facts);
+}
+
+/** The node that sent it on, if it was one, tells its client something else. */
+function forged(facts: ReplyFacts): Reply {
+  const message = 'It is marked as sent on by another node, but the mark is not valid.';
+  return forNode(refusedReply(new Refusal('unauthorized', message, undefined), facts), 'refused');
 }
 
 function otherMethods(methods: readonly Method[], facts: ReplyFacts): Reply {

@@ -21,20 +21,27 @@ interface Import {
   readonly to: string;
   readonly isOurs: boolean;
   readonly isTypeOnly: boolean;
+  /** By `import()`. */
+  readonly isDynamic: boolean;
 }
 
 const imports: Import[] = [...sources].flatMap(([file, text]) => {
   const found = [...text.matchAll(/^(import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s+)?'([^']+)';?$/gm)].map(
-    ([, , type, to = '']) => ({ to, isTypeOnly: type !== undefined }),
+    ([, , type, to = '']) => ({ to, isTypeOnly: type !== undefined, isDynamic: false }),
   );
-  const dynamic = [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, to = '']) => ({ to, isTypeOnly: false }));
-  return [...found, ...dynamic].map(({ to, isTypeOnly }) => {
+  const dynamic = [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, to = '']) => ({
+    to,
+    isTypeOnly: false,
+    isDynamic: true,
+  }));
+  return [...found, ...dynamic].map(({ to, isTypeOnly, isDynamic }) => {
     const isOurs = to.startsWith('.');
     return {
       from: file,
       to: isOurs ? relative(root, resolve(root, dirname(file), to)) : packageOf(to),
       isOurs,
       isTypeOnly,
+      isDynamic,
     };
   });
 });
@@ -118,7 +125,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'pipeline/',
     'sockets/ webhooks/',
     'documents/ edge/',
-    'routes/',
+    'cluster/ routes/',
     'routes',
     'composition',
     'serve',
@@ -155,10 +162,11 @@ const order: Readonly<Record<string, readonly string[]>> = {
 };
 
 t.test('nothing of several nodes is loaded by one alone', async (t) => {
-  const loads = /^(?:import|export)\s+(?!type\b)[^'"`;]*?'[^']*workers\/cluster\/[^']*';?$/m;
-  const wrong = [...sources]
-    .filter(([file, text]) => !/^(?:test|workers\/cluster)\//.test(file) && loads.test(text))
-    .map(([file]) => `${file} must load workers/cluster/ by a dynamic import`);
+  const isOfSeveral = (file: string): boolean => /^(?:http|workers)\/cluster\//.test(file);
+  const wrong = imports
+    .filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic)
+    .filter(({ from, to }) => folderOf(from) !== 'test' && isOfSeveral(to) && !isOfSeveral(from))
+    .map(({ from, to }) => `${from} must load ${to} by a dynamic import`);
   t.same(wrong, []);
 });
 
@@ -287,7 +295,12 @@ t.test('an outside library has one file that imports it', async (t) => {
     luxon: ['engine/workspace/time-zones.ts'],
     'libphonenumber-js': ['workers/numbering-plan.ts'],
     re2js: ['engine/growth/url-patterns.ts'],
-    undici: ['workers/providers/fetcher.ts', 'workers/providers/carrier-twilio.ts'],
+    undici: [
+      'http/cluster/answering.ts',
+      'http/cluster/forwarding.ts',
+      'workers/providers/fetcher.ts',
+      'workers/providers/carrier-twilio.ts',
+    ],
     '@nats-io/transport-node': [
       'workers/cluster/address.ts',
       'workers/cluster/connection.ts',
@@ -486,6 +499,7 @@ t.test('every folder has a README', async (t) => {
     'engine/runtime',
     'engine/runtime/cluster',
     'http/cli',
+    'http/cluster',
     'http/packaging',
     'http/pages',
     'http/widget',
