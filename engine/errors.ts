@@ -137,6 +137,23 @@ export class Refusal {
   }
 }
 
+/** A refusal as plain data, without its cause. */
+export type PlainRefusal = Pick<Refusal, 'slug' | 'message'> & Partial<Pick<Refusal, 'detail' | 'retryAfter'>>;
+
+export function plainRefusal({ slug, message, detail, retryAfter }: Refusal): PlainRefusal {
+  return {
+    slug,
+    message,
+    ...(detail === undefined ? {} : { detail }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  };
+}
+
+/** Undefined for a slug that this version does not know. */
+export function refusalFrom({ slug, message, detail, retryAfter }: PlainRefusal): Refusal | undefined {
+  return Object.hasOwn(refusals, slug) ? new Refusal(slug, message, detail, { retryAfter }) : undefined;
+}
+
 /** Leaves the command with a refusal; its writes are rolled back. */
 export function refuse(
   slug: Slug,

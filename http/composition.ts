@@ -443,7 +443,7 @@ function metricsOf(
 ): Metrics {
   return createMetrics(
     {
-      engine: () => ({ ...engine.figures, laneDepth: engine.figures.laneDepth + directory.lane.depth }),
+      engine: () => ({ ...engine.figures, laneDepth: engine.figures.laneDepth + (directory.lane?.depth ?? 0) }),
       sockets: () => sockets().counts,
       readerWaiting: () => reader.waiting,
       outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
@@ -499,9 +499,10 @@ function keysOf(
   }
 }
 
-/** Answers the directory's sweep from the workspaces' own files. */
-export function workspaceFiles(engine: Engine): WorkspaceFiles {
+/** Answers the directory's sweep from the workspaces' own files. `serves`: whether this node serves a workspace. */
+export function workspaceFiles(engine: Engine, serves: (workspaceId: string) => boolean = () => true): WorkspaceFiles {
   const read = <Value>(workspaceId: string, from: (db: Workspace['db'] | undefined) => Value): Value | null => {
+    if (!serves(workspaceId)) return null;
     try {
       return from(engine.workspace(workspaceId)?.db);
     } catch {
@@ -516,7 +517,9 @@ export function workspaceFiles(engine: Engine): WorkspaceFiles {
       ),
     // An empty file was left by a creation that was interrupted; it is not unreadable.
     isMade: (workspaceId) =>
-      engine.hasFile(workspaceId) && read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
+      serves(workspaceId)
+        ? engine.hasFile(workspaceId) && read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined)
+        : null,
     remove: (workspaceId) => engine.discard(workspaceId),
   };
 }

@@ -13,6 +13,7 @@ import type { Actor } from '../runtime/caller.ts';
 import { type Engine, WorkspaceUnavailable } from '../runtime/engine.ts';
 import type { Ids } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
+import { ServedElsewhere } from '../runtime/placement.ts';
 import { type ClaimFields, claimNumber, releaseNumber, requireClaimable, requireHeld } from './phone-numbers.ts';
 
 export interface NumberPlaces {
@@ -103,7 +104,7 @@ export function sweepNumberPlaces({ engine, directory }: NumberPlaces): Promise<
     try {
       return engine.workspace(workspaceId)?.registry.get(phoneNumberKind, numberId)?.status;
     } catch (error) {
-      if (error instanceof WorkspaceUnavailable) return null;
+      if (error instanceof WorkspaceUnavailable || error instanceof ServedElsewhere) return null;
       throw error;
     }
   });

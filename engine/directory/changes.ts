@@ -22,6 +22,7 @@ import {
   reserveDirectoryEmails,
   subdomainTaken,
 } from '../../store/directory/directory.ts';
+import { type FolderKeyName, findFolderKey, putFolderKey } from '../../store/directory/folder-keys.ts';
 import { deleteHelpHost, type HelpHostClaim, putHelpHost } from '../../store/directory/help-hosts.ts';
 import {
   countDirectoryNumbers,
@@ -184,6 +185,17 @@ export const changes = {
   /** Returns 0 if the mail may be sent, or the milliseconds until then. */
   'count-claimed-mail'(db, at, mail: { to: string; mailId: string }): number {
     return countClaimedMail(db, { ...mail, at });
+  },
+
+  /** Returns the former one; null: none. A former one stays, unless it is replaced. */
+  'record-folder-key'(
+    db,
+    _,
+    { name, fingerprint, replaces }: { name: FolderKeyName; fingerprint: string; replaces: boolean },
+  ): string | null {
+    const former = findFolderKey(db, name) ?? null;
+    if (former === null || replaces) putFolderKey(db, { name, fingerprint });
+    return former;
   },
 
   /** Takes as long as any other. */

@@ -3,8 +3,7 @@
 // file is authoritative: once it has the change, the change holds. Reservations left by a crash or a failing disk are
 // swept: settled by what the workspace's file says.
 
-import { join } from 'node:path';
-import { Database, type SyncToDisk } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import {
   type DirectoryDomain,
   type DirectoryEmail,
@@ -17,37 +16,19 @@ import {
   reservedWorkspaces,
 } from '../../store/directory/directory.ts';
 import { type HelpHostClaim, helpHostOf, helpHosts } from '../../store/directory/help-hosts.ts';
-import { directoryMigrations } from '../../store/migrations/directory.ts';
-import type { Checkpoints } from '../runtime/checkpoints.ts';
-import { type Clock, isoTime } from '../runtime/clock.ts';
-import { Lane, type LaneHooks } from '../runtime/lane.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { Voided } from '../runtime/lane.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Slices } from '../runtime/slices.ts';
 import { Turns } from '../runtime/turns.ts';
-import {
-  type ChangeName,
-  type ChangeParams,
-  type ChangeResult,
-  changes,
-  type SettledSignIn,
-  type SettledWorkspace,
-  type WantedWorkspace,
-} from './changes.ts';
+import type { SettledSignIn, SettledWorkspace, WantedWorkspace } from './changes.ts';
+import { DirectoryFile, type DirectoryFileOptions, DirectoryUnavailable } from './directory-file.ts';
 
-export interface DirectoryOptions {
-  readonly dataDir: string;
+export interface DirectoryOptions extends DirectoryFileOptions {
   /** The sender address of the service's own mail: its name is reserved. */
   readonly mailFrom: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly checkpoints: Checkpoints;
-  readonly syncToDisk?: SyncToDisk;
-  readonly slices?: Slices;
-  onSyncFailed(error: Error): void;
-  onBatch?: NonNullable<LaneHooks['onBatch']>;
 }
 
-/** Queries to the workspaces' own files. `null`: the file cannot be read now. */
+/** Queries to the workspaces' own files. `null`: the file cannot be read now, or another node serves it. */
 export interface WorkspaceFiles {
   /**
    * The address that the agent signs in with; undefined for one who has not joined, was deactivated or does not exist.
@@ -59,14 +40,18 @@ export interface WorkspaceFiles {
   remove(workspaceId: string): Promise<void>;
 }
 
+interface Steps<Reserved, Result> {
+  reserve(): Promise<Reserved>;
+  work(reserved: Reserved): Promise<Result>;
+  confirm(reserved: Reserved): Promise<void>;
+  undo(reserved: Reserved): Promise<void>;
+}
+
 /** Delay before unsettled reservations are swept. Doubles after each sweep that could not settle them. */
 const sweepAfterMs = 30_000;
 const longestSweepAfterMs = 10 * 60_000;
 
-export class Directory {
-  /** For reads, which may see changes one sync before they are durable. */
-  readonly db: Database;
-  readonly lane: Lane;
+export class Directory extends DirectoryFile {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #mailFrom: string;
@@ -77,27 +62,18 @@ export class Directory {
   readonly #otherSweeps: (() => Promise<void>)[] = [];
   /** By this process. */
   readonly #claimedDomains = new Set<string>();
-  /** Read at the first request and after each change. */
-  #helpHosts: ReadonlyMap<string, string> | undefined;
+  /** Paths of help centres by host, as they were read when `writeCount` statements had written to `db`. */
+  #helpPaths: { db: Database; writeCount: number; byHost: ReadonlyMap<string, string> } | undefined;
   #failedSweeps = 0;
   #isSweepDue = false;
   readonly #turns = new Turns();
   #stopped = false;
 
   constructor(options: DirectoryOptions) {
+    super(options);
     this.#clock = options.clock;
     this.#log = options.log;
     this.#mailFrom = options.mailFrom;
-    this.db = Database.openWriter(join(options.dataDir, 'directory.db'), directoryMigrations, options.syncToDisk);
-    const hooks: LaneHooks = {
-      onBroken: (error) => options.log.error({ err: error }, 'a change of the directory could not be committed'),
-      onSyncFailed: options.onSyncFailed,
-      onBatch: (figures) => {
-        options.checkpoints.watch(this);
-        options.onBatch?.(figures);
-      },
-    };
-    this.lane = new Lane(this.db, hooks, options.slices);
   }
 
   /**
@@ -161,34 +137,35 @@ export class Directory {
 
   /**
    * A change of both files: reserves here, runs the work that writes the workspace, then confirms, or releases if the
-   * work was refused. By then the outcome is decided, so a failure to confirm or release does not fail the change. One
-   * at a time for the first id.
+   * work was refused. By then the outcome is decided, so a failure to confirm or release does not fail the change. What
+   * may have happened is left to the sweep. One at a time for the first id.
    */
-  around<Reserved, Result>(
-    ids: readonly [string, ...string[]],
-    steps: {
-      reserve(): Promise<Reserved>;
-      work(reserved: Reserved): Promise<Result>;
-      confirm(reserved: Reserved): Promise<void>;
-      undo(reserved: Reserved): Promise<void>;
-    },
-  ): Promise<Result> {
+  around<Reserved, Result>(ids: readonly [string, ...string[]], steps: Steps<Reserved, Result>): Promise<Result> {
     return this.#turns.take(ids[0], async () => {
       for (const id of ids) this.#underWay.add(id);
-      let settle = steps.undo;
       try {
-        const reserved = await steps.reserve();
-        try {
-          const result = await steps.work(reserved);
-          settle = steps.confirm;
-          return result;
-        } finally {
-          await settle(reserved).catch((error: unknown) => this.sweepLater(error));
-        }
+        return await this.#run(steps);
+      } catch (error) {
+        if (error instanceof DirectoryUnavailable || error instanceof Voided) this.sweepLater(error);
+        throw error;
       } finally {
         for (const id of ids) this.#underWay.delete(id);
       }
     });
+  }
+
+  async #run<Reserved, Result>({ reserve, work, confirm, undo }: Steps<Reserved, Result>): Promise<Result> {
+    const settle = (settled: Promise<void>) => settled.catch((error: unknown) => this.sweepLater(error));
+    const reserved = await reserve();
+    let result: Result;
+    try {
+      result = await work(reserved);
+    } catch (error) {
+      if (!(error instanceof Voided)) await settle(undo(reserved));
+      throw error;
+    }
+    await settle(confirm(reserved));
+    return result;
   }
 
   /** Adds a sweep. It rejects if it could not settle everything. */
@@ -206,6 +183,11 @@ export class Directory {
 
   sweepLater(error: unknown): void {
     this.#log.error({ err: error }, 'reservations could not be settled; a later sweep does it');
+    this.sweepSoon();
+  }
+
+  /** For a workspace that another node served before: what that node left is settled in a while. */
+  sweepSoon(): void {
     if (this.#isSweepDue) return;
     this.#isSweepDue = true;
     this.#clock.after(
@@ -227,17 +209,22 @@ export class Directory {
     }
   }
 
-  /** Settles leftover reservations by the workspaces' own files. Those of unreadable files stay reserved. */
+  /**
+   * Settles leftover reservations by the workspaces' own files. Those of unreadable files, and of workspaces that
+   * another node serves, stay reserved.
+   */
   async sweep(files: WorkspaceFiles): Promise<void> {
     this.#files = files;
     const workspaces: SettledWorkspace[] = [];
+    const undecided = new Set<string>();
     for (const { id } of reservedWorkspaces(this.db)) {
       const isMade = this.isUnderWay(id) ? null : files.isMade(id);
+      if (isMade === null) undecided.add(id);
+      else workspaces.push({ workspaceId: id, isMade });
       if (isMade === false) await files.remove(id);
-      if (isMade !== null) workspaces.push({ workspaceId: id, isMade });
     }
     const signIns = reservedEmails(this.db).flatMap((row) =>
-      this.isUnderWay(row.agentId) ? [] : (this.#signInOf(row) ?? []),
+      this.isUnderWay(row.agentId) || undecided.has(row.workspaceId) ? [] : (this.#signInOf(row) ?? []),
     );
     if (signIns.length + workspaces.length > 0) await this.change('settle-reservations', { signIns, workspaces });
   }
@@ -252,13 +239,25 @@ export class Directory {
     return findWorkspaceIdBySubdomain(this.db, subdomain);
   }
 
-  /** The path of the help centre that the host of this header shows. */
+  /** The path of the help centre that the host of this header shows. None is known while there is no directory. */
   helpPathAt(header = ''): string | undefined {
-    this.#helpHosts ??= new Map(
-      helpHosts(this.db).map(({ host: known, subdomain }) => [known, `/help/${encodeURIComponent(subdomain)}`]),
-    );
-    if (this.#helpHosts.size === 0) return undefined;
-    return this.#helpHosts.get(header.toLowerCase().replace(/\.?(?::\d+)?$/, ''));
+    if (!this.isReadable) return undefined;
+    const byHost = this.#helpPathsByHost();
+    if (byHost.size === 0) return undefined;
+    return byHost.get(header.toLowerCase().replace(/\.?(?::\d+)?$/, ''));
+  }
+
+  /** Asked with every request, so read again only after a change. */
+  #helpPathsByHost(): ReadonlyMap<string, string> {
+    const { db } = this;
+    const { writeCount } = db;
+    if (this.#helpPaths?.db !== db || this.#helpPaths.writeCount !== writeCount) {
+      const paths = helpHosts(db).map(
+        ({ host, subdomain }) => [host, `/help/${encodeURIComponent(subdomain)}`] as const,
+      );
+      this.#helpPaths = { db, writeCount, byHost: new Map(paths) };
+    }
+    return this.#helpPaths.byHost;
   }
 
   /** The host that leads to the workspace's help centre. */
@@ -268,14 +267,11 @@ export class Directory {
 
   /** Resolves to the workspace that had it. */
   async claimHelpHost(claim: HelpHostClaim): Promise<string | undefined> {
-    const former = await this.change('claim-help-host', claim);
-    this.#helpHosts = undefined;
-    return former ?? undefined;
+    return (await this.change('claim-help-host', claim)) ?? undefined;
   }
 
-  async releaseHelpHost(claim: HelpHostClaim): Promise<void> {
-    await this.change('release-help-host', claim);
-    this.#helpHosts = undefined;
+  releaseHelpHost(claim: HelpHostClaim): Promise<void> {
+    return this.change('release-help-host', claim);
   }
 
   /** The workspace that verified a domain. */
@@ -316,25 +312,8 @@ export class Directory {
     if (domains.length > 0) await this.change('release-domains', { domains });
   }
 
-  /** Resolves when the change is durable. An exception rolls it back. */
-  change<Name extends ChangeName>(name: Name, params: ChangeParams<Name>): Promise<ChangeResult<Name>> {
-    // The table's type, for a name that is not known here.
-    const run = changes[name] as (db: Database, at: string, params: ChangeParams<Name>) => ChangeResult<Name>;
-    return new Promise((resolve, reject) => {
-      let result: ChangeResult<Name>;
-      this.lane.submit({
-        run: () => {
-          result = run(this.db, isoTime(this.#clock.now()), params);
-        },
-        undo: () => {},
-        settle: (error) => (error === undefined ? resolve(result) : reject(error)),
-      });
-    });
-  }
-
-  async stop(): Promise<void> {
-    await this.lane.drained();
+  override async stop(): Promise<void> {
     this.#stopped = true;
-    this.db.close();
+    await super.stop();
   }
 }

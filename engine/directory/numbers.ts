@@ -2,6 +2,7 @@
 // settled after. Former holders are kept, because events about their calls may still arrive.
 
 import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
+import { findDirectoryWorkspace } from '../../store/directory/directory.ts';
 import {
   type DirectoryNumber,
   directoryNumberHolders,
@@ -78,7 +79,9 @@ export async function sweepNumbers(
   const orphans: NumberClaim[] = [];
   for (const row of reservedNumbers(directory.db)) {
     const { numberId, reservedAt } = row;
-    if (directory.isUnderWay(numberId)) continue;
+    // What a workspace has is known once it is settled itself.
+    const isSettled = typeof findDirectoryWorkspace(directory.db, row.workspaceId)?.reservedAt !== 'string';
+    if (directory.isUnderWay(numberId) || !isSettled) continue;
     const status = statusOf(row);
     if (status === undefined) orphans.push(row);
     else if (status === 'active' || status === 'released')

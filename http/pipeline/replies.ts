@@ -1,6 +1,7 @@
 // Turns the result or the error of a handler into a reply. The only place where an unexpected error becomes a 500 and
 // its cause is logged.
 
+import { DirectoryUnavailable } from '../../engine/directory/directory-file.ts';
 import { Refusal, refusals, type Slug, wordOf } from '../../engine/errors.ts';
 import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
 import { CommitFailed, LaneFull } from '../../engine/runtime/lane.ts';
@@ -28,7 +29,7 @@ export const unavailableRetrySeconds = 1;
  * Failures of a resource, not of the request: a retry may succeed, for a missing key after the operator has restored
  * it.
  */
-const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, Unavailable] as const;
+const unavailable = [CommitFailed, DirectoryUnavailable, LaneFull, WorkspaceUnavailable, Unavailable] as const;
 
 /** `throttle` limits lines that a flood would repeat. */
 export function refusalOf(

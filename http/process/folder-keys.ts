@@ -4,6 +4,7 @@
 
 import { hkdfSync } from 'node:crypto';
 import { join } from 'node:path';
+import type { Directory } from '../../engine/directory/directory.ts';
 import { secretsKeyName, workspaceIdsIn } from '../../engine/operations/integrity.ts';
 import { type Opener, provesKey } from '../../engine/operations/sealed-proof.ts';
 import type { Log } from '../../engine/runtime/log.ts';
@@ -59,6 +60,8 @@ export const folderKeyList: readonly FolderKey[] = [
 ];
 
 const fingerprintBytes = 16;
+const anotherSigns =
+  'the key that signs tokens has changed: everyone is signed out; if this was not intended, restore the previous one';
 
 /** A fingerprint from which the key cannot be derived. */
 function fingerprintOf(key: string, name: FolderKeyName): string {
@@ -111,14 +114,30 @@ export function takeKeys(folder: KeyedFolder & { readonly log: Log }): FolderKey
     const isAnother =
       stand === 'another' ||
       (one.name === 'jwt' && key === undefined && hasWorkspaces(folder.dataDir, folder.directory));
-    if (isAnother)
-      folder.log.error(
-        { setting: one.setting },
-        'the key that signs tokens has changed: everyone is signed out; if this was not intended, restore the previous one',
-      );
+    if (isAnother) folder.log.error({ setting: one.setting }, anotherSigns);
     return remembered(folder, one, { stand, key });
   };
   return keysBy(keyOf);
+}
+
+/**
+ * The same for one node of several, whose keys are settings, once it has the directory. Rejects with DataFolderUnusable
+ * if others sealed with another key.
+ */
+export async function confirmKeys(
+  keys: FolderKeys,
+  { directory, log }: { directory: Pick<Directory, 'change'>; log: Log },
+): Promise<void> {
+  for (const { name, setting } of folderKeyList) {
+    const fingerprint = fingerprintOf(name === 'jwt' ? keys.jwtSecret : keys.secretsKey, name);
+    const former = await directory.change('record-folder-key', { name, fingerprint, replaces: name === 'jwt' });
+    if (former === null || former === fingerprint) continue;
+    if (name === 'secrets')
+      throw new DataFolderUnusable(
+        `${setting} is not the one that the cluster was served with: set it as it is on the other nodes`,
+      );
+    log.error({ setting }, anotherSigns);
+  }
 }
 
 /** Accepts the present keys, and makes missing ones. */

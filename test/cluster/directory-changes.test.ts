@@ -78,6 +78,7 @@ const examples: { readonly [Name in ChangeName]: { params: ChangeParams<Name>; r
   'release-domains': { params: { domains: [{ name: 'shop.example', workspaceId }] }, result: undefined },
   'claim-help-host': { params: { host: 'help.shop.example', workspaceId }, result: null },
   'release-help-host': { params: { host: 'help.shop.example', workspaceId }, result: undefined },
+  'record-folder-key': { params: { name: 'jwt', fingerprint: 'one', replaces: true }, result: null },
   'count-claimed-mail': { params: { to: email, mailId: 'mail' }, result: 0 },
   'cancel-workspace': { params: { workspaceId, agentId }, result: undefined },
   nothing: { params: {}, result: undefined },

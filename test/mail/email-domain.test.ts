@@ -545,7 +545,7 @@ t.test(
     });
     const { directory } = second.running.services;
     await second.settled();
-    await directory.lane.drained();
+    await directory.lane?.drained();
     t.equal(directory.findDomain('shop.example'), undefined);
     await directory.claimDomain({ name: 'shop.example', workspaceId: owner.workspaceId });
     await directory.settleDomains({ workspaceId: owner.workspaceId, verified: undefined });

@@ -244,7 +244,8 @@ export class Machine {
   async settled(): Promise<void> {
     await this.turns(quietTurns);
     const { engine, directory } = this.parts;
-    const isBusy = (): boolean => [...engine.openWorkspaces()].some(({ lane }) => lane.isBusy) || directory.lane.isBusy;
+    const isBusy = (): boolean =>
+      [...engine.openWorkspaces()].some(({ lane }) => lane.isBusy) || directory.lane?.isBusy === true;
     for (let round = 0; this.disk.isPrompt && isBusy(); round += 1) {
       if (round > maxRounds) throw new Error('it never comes to rest');
       await this.turns(quietTurns);

@@ -347,7 +347,7 @@ export class Simulation {
     checkAgainstReplay(rows, this.replay);
     if (this.#fillings === 0 || machine.clock.now() - this.#healthySinceMs > sweepMs)
       this.absence.check(rows, this.#connectedIds());
-    if (machine.parts.directory.lane.isBusy) return;
+    if (machine.parts.directory.lane?.isBusy === true) return;
     this.#isMending = false;
     const nowMs = machine.clock.now();
     if (nowMs - this.#healthySinceMs > patienceMs) checkPunctuality(rows, isoTime(nowMs));
