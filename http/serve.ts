@@ -15,12 +15,15 @@ import { reachableHost, urlAt } from './edge/listening.ts';
 import { Server } from './edge/server.ts';
 import { takeDataFolder } from './process/data-folder.ts';
 import { LogThrottle } from './process/log-throttle.ts';
+import type { OtherNodes } from './request.ts';
 import type { Route } from './route.ts';
 import type { Services } from './services.ts';
 
 export interface ServeOptions extends ComposeOptions {
   readonly bodyTimeoutMs?: number;
   readonly stallTimeoutMs?: number;
+  /** The other nodes of a cluster; undefined for a node alone. */
+  readonly nodes?: OtherNodes;
 }
 
 export interface Running {
@@ -87,6 +90,7 @@ function serverOf({ services, pipeline, sockets }: Composition, options: ServeOp
     tls: config.tls,
     isOnlyOverTls: config.tls !== undefined || config.baseUrl.startsWith('https:'),
     bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs,
+    nodes: options.nodes,
     ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }),
   });
 }

@@ -29,7 +29,7 @@ export function headersToSend({ headers }: RequestHead, requestId: string): Reco
   const named = namesIn(headers['connection']);
   const sent: Record<string, string> = { 'x-request-id': requestId };
   for (const [header, value] of Object.entries(headers))
-    if (!notSent.has(header) && !named.has(header) && name.test(header)) sent[header] = bytesOf(value);
+    if (!notSent.has(header) && !named.has(header) && name.test(header)) sent[header] = headerBytes(value);
   return sent;
 }
 
@@ -50,7 +50,7 @@ export function targetOf({ path, query }: RequestHead): string {
 }
 
 /** The edge reads headers as UTF-8, the client of HTTP writes one byte for each character. */
-function bytesOf(value: string): string {
+export function headerBytes(value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1').replace(unwritable, ' ');
 }
 

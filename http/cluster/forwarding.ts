@@ -1,5 +1,5 @@
 // Sends requests on to the node that serves their workspace, whole: method, path, headers and body there, status,
-// headers and body back. Decides what a failure means: nothing was done, or nobody knows. Chooses no node; the router in
+// headers and body back; and opens sockets there. Decides what a failure means: nothing was done, or nobody knows. Chooses no node; the router in
 // engine/runtime/cluster does.
 
 import { Readable } from 'node:stream';
@@ -13,9 +13,12 @@ import { networkOf } from '../limits/network-address.ts';
 import { type NodeAnswer, nodeHeader } from '../pipeline/node-answers.ts';
 import { LogThrottle } from '../process/log-throttle.ts';
 import type { Reply, RequestHead } from '../request.ts';
+import type { FromElsewhere, HelloElsewhere } from '../sockets/elsewhere.ts';
+import type { SocketElsewhere } from '../sockets/session.ts';
 import { Answering } from './answering.ts';
 import { headersToSend, targetOf } from './forwarded-headers.ts';
 import { markOf } from './mark.ts';
+import { NoSocket, PeerSockets } from './peer-sockets.ts';
 import { Places } from './places.ts';
 
 /** The other node may have carried out the command. */
@@ -62,10 +65,12 @@ export class PeerRequests {
   readonly #throttle: LogThrottle;
   /** By the node's origin. */
   readonly #ways = new Map<string, Way>();
+  readonly #sockets: PeerSockets;
 
   constructor(options: PeerRequestsOptions) {
     this.#options = options;
     this.#throttle = new LogThrottle(options.clock, logEveryMs);
+    this.#sockets = new PeerSockets(options);
   }
 
   /**
@@ -92,14 +97,31 @@ export class PeerRequests {
     });
   }
 
-  /** Requests to other nodes that are not over. */
-  get underWay(): number {
+  /** A socket at the node, which was told who comes. Rejects with NotServed if it is not open within seconds. */
+  async openSocket(node: NodeRecord, hello: HelloElsewhere, to: FromElsewhere): Promise<SocketElsewhere> {
+    try {
+      return await this.#sockets.open(originOf(node), hello, to);
+    } catch (error) {
+      if (!(error instanceof NoSocket)) throw error;
+      if (error.isRefused) this.#warnOfMark(node);
+      else this.#warn(node, { err: error }, 'a socket at another node could not be opened');
+      throw new NotServed();
+    }
+  }
+
+  /** Requests and sockets that are not over. */
+  get figures(): { readonly requests: number; readonly sockets: number } {
+    return { requests: this.#requestsUnderWay, sockets: this.#sockets.size };
+  }
+
+  get #requestsUnderWay(): number {
     return [...this.#ways.values()].reduce((sum, { places }) => sum + places.taken, 0);
   }
 
-  /** Forgets the ways to all other nodes; what is under way there fails. */
+  /** Forgets the ways to all other nodes: what is under way there fails, and their sockets end. */
   keepOnly(nodes: Iterable<NodeRecord>): void {
     const kept = new Set([...nodes].map(originOf));
+    this.#sockets.keepOnly(kept);
     for (const [origin, { pool }] of this.#ways) {
       if (kept.has(origin)) continue;
       this.#ways.delete(origin);
@@ -109,6 +131,7 @@ export class PeerRequests {
 
   /** Ends everything that is under way. */
   async close(): Promise<void> {
+    this.#sockets.keepOnly(new Set());
     const pools = [...this.#ways.values()].map(({ pool }) => pool);
     this.#ways.clear();
     await Promise.all(pools.map((pool) => pool.destroy()));
@@ -147,26 +170,29 @@ export class PeerRequests {
 
   /** The node has done nothing, and says so. What was read of a stream is gone, so that it cannot be sent again. */
   #refusedBy(
-    { node }: NodeRecord,
+    node: NodeRecord,
     { reply, answer, isStreamBegun }: { reply: Reply; answer: NodeAnswer; isStreamBegun: boolean },
   ): Error {
-    if (answer === 'refused')
-      this.#warn(node, {}, 'another node refuses what this one sends on: CLUSTER_SECRET or the clocks differ');
-    if (isStreamBegun) return new Unavailable(`${node} does not serve the workspace`);
+    if (answer === 'refused') this.#warnOfMark(node);
+    if (isStreamBegun) return new Unavailable(`${node.node} does not serve the workspace`);
     return new NotServed(Number(reply.headers['Retry-After'] ?? 1));
   }
 
   #failed(
-    { node }: NodeRecord,
+    node: NodeRecord,
     { error, request, hasBegun }: { error: Error; request: ForwardedRequest; hasBegun: boolean },
   ): Error {
     const { method } = request.head;
     this.#warn(node, { err: error, hasBegun }, 'another node did not answer');
     if (!hasBegun || method === 'GET' || method === 'HEAD') return new NotServed();
-    return new OutcomeUnknown(`${node} may have carried out the request`, { cause: error });
+    return new OutcomeUnknown(`${node.node} may have carried out the request`, { cause: error });
   }
 
-  #warn(node: string, fields: object, text: string): void {
+  #warnOfMark(node: NodeRecord): void {
+    this.#warn(node, {}, 'another node refuses what this one sends on: CLUSTER_SECRET or the clocks differ');
+  }
+
+  #warn({ node }: NodeRecord, fields: object, text: string): void {
     const times = this.#throttle.count(`${node} ${text}`);
     if (times !== undefined) this.#options.log.warn({ node, times, ...fields }, text);
   }

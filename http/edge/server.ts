@@ -22,6 +22,7 @@ import { HeldBytes, NetworkRoom } from '../limits/held-bytes.ts';
 import { networkOf } from '../limits/network-address.ts';
 import { Pace } from '../limits/pace.ts';
 import { framingProblem } from '../pipeline/headers.ts';
+import { nodeHeader } from '../pipeline/node-answers.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { TlsFiles } from '../process/config.ts';
 import type { OtherNodes } from '../request.ts';
@@ -291,6 +292,10 @@ export class Server {
       res.close();
       return;
     }
+    if (head.forwarded === 'forged') {
+      res.cork(() => res.writeStatus('401 Unauthorized').writeHeader(nodeHeader, 'refused').endWithoutBody(0, true));
+      return;
+    }
     const offered = (head.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
     const hello = helloOf(namespace, head, offered);
     const data: SocketData = {
@@ -342,6 +347,7 @@ function helloOf(namespace: Hello['namespace'], head: Head, offered: readonly st
     network: head.network,
     userAgent: head.headers['user-agent'] ?? null,
     origin: head.headers['origin'],
+    isForwarded: head.forwarded === 'byNode',
   };
 }
 

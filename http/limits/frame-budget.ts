@@ -28,6 +28,8 @@ class Spent {
 export interface SocketSpent {
   readonly spent: Spent;
   readonly network: string;
+  /** Another node counts the frames of its network. */
+  readonly isForwarded: boolean;
 }
 
 interface Network {
@@ -70,14 +72,21 @@ export class FrameBudget {
     this.#maxFrames = Math.max(leastFrames, framesPerCall * options.callsPerMinute);
   }
 
-  /** Undefined when the network has too many sockets or opens them too fast. The caller closes the budget it gets. */
-  open(network: string): SocketSpent | undefined {
+  /**
+   * Undefined when the network has too many sockets or opens them too fast. The caller closes the budget it gets.
+   * `isForwarded`: another node counted that.
+   */
+  open(network: string, { isForwarded = false } = {}): SocketSpent | undefined {
     const nowMs = this.#clock.now();
     const entry = this.#networks.get(network) ?? this.#add(network);
+    if (isForwarded) {
+      entry.sockets += 1;
+      return { spent: new Spent(), network, isForwarded };
+    }
     const { frames } = entry.spent.add(nowMs, { frames: framesOfOpening, bytes: 0 });
     if (this.#isOn && (entry.sockets >= this.#maxSockets || frames > spenders * this.#maxFrames)) return undefined;
     entry.sockets += 1;
-    return { spent: new Spent(), network };
+    return { spent: new Spent(), network, isForwarded };
   }
 
   close({ network }: SocketSpent): void {
@@ -86,8 +95,8 @@ export class FrameBudget {
   }
 
   /** Counts a frame. False when the budget is used up. */
-  take({ spent, network }: SocketSpent, bytes: number): boolean {
-    if (!this.#isOn) return true;
+  take({ spent, network, isForwarded }: SocketSpent, bytes: number): boolean {
+    if (!this.#isOn || isForwarded) return true;
     const nowMs = this.#clock.now();
     const own = spent.add(nowMs, { frames: 1, bytes });
     const all = this.#networks.get(network)?.spent.add(nowMs, { frames: 1, bytes });

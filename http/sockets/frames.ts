@@ -81,12 +81,22 @@ const idAtFront =
   /^\s*\{(?:\s*"(?:type|method)"\s*:\s*"[^"\\]{0,100}"\s*,){0,2}\s*"id"\s*:\s*("[^"\\]{0,100}"|-?\d{1,15})\s*[,}]/;
 const frontBytes = 500;
 
+const callAtFront = /^\s*\{[^{}[\]]*"type"\s*:\s*"call"/;
+
+/** Whether a frame is a call with an id, as far as its front says. */
+export function isCallInFront(frame: Uint8Array): boolean {
+  return idOfCall(frame) !== undefined && callAtFront.test(frontOf(frame));
+}
+
 /** The id of a call, without parsing its parameters; undefined if it is not at the front. */
 export function idOfCall(frame: Uint8Array): string | number | undefined {
-  const front = Buffer.from(frame.buffer, frame.byteOffset, Math.min(frame.length, frontBytes));
-  const [, id] = idAtFront.exec(front.toString()) ?? [];
+  const [, id] = idAtFront.exec(frontOf(frame)) ?? [];
   // The pattern allows a text without escapes or an integer.
   return id === undefined ? undefined : (JSON.parse(id) as string | number);
+}
+
+function frontOf(frame: Uint8Array): string {
+  return Buffer.from(frame.buffer, frame.byteOffset, Math.min(frame.length, frontBytes)).toString();
 }
 
 /** Undefined for anything but a JSON object; a problem for one with too many values or levels, which is not parsed. */

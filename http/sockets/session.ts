@@ -28,6 +28,19 @@ export interface Connection {
   end(code: number, reason: string): void;
 }
 
+/** A socket at another node. */
+export interface SocketElsewhere {
+  /** Copies the bytes. */
+  send(bytes: Uint8Array, isBinary: boolean): void;
+  /** Bytes sent and not yet accepted by the other node. */
+  bufferedBytes(): number;
+  /** Nothing more is read until resume(), so that the other node notices a slow client. */
+  pause(): void;
+  resume(): void;
+  /** What was sent before still arrives. */
+  close(): void;
+}
+
 /** The data of the upgrade request. */
 export interface Hello {
   readonly namespace: Namespace;
@@ -38,11 +51,15 @@ export interface Hello {
   readonly network: string;
   readonly userAgent: string | null;
   readonly origin: string | undefined;
+  /** Another node sent it on, and counts the frames of its network. */
+  readonly isForwarded?: boolean;
 }
 
 export type State =
   | { readonly name: 'unknown'; readonly timer: { cancel(): void } }
   | { readonly name: 'verifying' }
+  /** Another node serves the workspace. */
+  | { readonly name: 'elsewhere'; readonly socket: SocketElsewhere }
   | { readonly name: 'catchingUp'; readonly known: Known; cursor: number; hasAskedForTurn: boolean }
   | { readonly name: 'live'; readonly known: Known }
   | { readonly name: 'closed' };
@@ -51,6 +68,7 @@ export interface Session {
   readonly connection: Connection;
   readonly hello: Hello;
   state: State;
+  /** Also those that another node has. */
   callsUnderWay: number;
   /** Undefined for a session that was refused at once. */
   readonly spent: SocketSpent | undefined;

@@ -7,6 +7,7 @@ import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
 import { Refusal, type Slug } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import type { View } from '../../engine/runtime/context.ts';
+import { ServedElsewhere } from '../../engine/runtime/placement.ts';
 import type { PublishedEvent } from '../../engine/runtime/published-event.ts';
 import { availabilityOf } from '../../engine/widget/availability.ts';
 import { requireOwnConversation } from '../../engine/widget/chats.ts';
@@ -20,11 +21,20 @@ import { errorBody, rateRefusal } from '../pipeline/replies.ts';
 import type { Namespace, Place } from '../request.ts';
 import type { Services } from '../services.ts';
 import { AvailabilityNews } from './availability.ts';
-import { agentMaySee, clientFrame, EventFrame, idOfCall } from './frames.ts';
+import { closeOf, type Elsewhere, isAnswer, maxTurnsHere, pauseAboveBytes } from './elsewhere.ts';
+import { agentMaySee, clientFrame, EventFrame, idOfCall, isCallInFront } from './frames.ts';
 import { Presence } from './presence.ts';
 import { missedBy, startOf } from './resume.ts';
 import { Rooms } from './rooms.ts';
-import { type Connection, closeCodes, type Hello, isKnown, type Session, type State } from './session.ts';
+import {
+  type Connection,
+  closeCodes,
+  type Hello,
+  isKnown,
+  type Session,
+  type SocketElsewhere,
+  type State,
+} from './session.ts';
 import { VisitorPresence } from './visitor-presence.ts';
 
 /** A consumer that falls further behind is closed and returns with `since`. */
@@ -63,16 +73,21 @@ export class Sockets {
   readonly #presence: Presence;
   readonly #visits: VisitorPresence;
   readonly #availability = new AvailabilityNews<Session>();
-  /** Not authenticated yet. */
+  readonly #elsewhere: Elsewhere | undefined;
+  /** Not authenticated yet, or by another node. */
   readonly #unknown = new Set<Session>();
+  /** The workspace whose sessions are being ended, since it leaves this node. */
+  #leaving: string | undefined;
   readonly #budget: FrameBudget;
   #callsUnderWay = 0;
   #stopping = false;
   #whenQuiet: () => void = () => {};
 
-  constructor(services: Services, pipeline: Pipeline) {
+  /** `elsewhere`: the other nodes; undefined if there are none. */
+  constructor(services: Services, pipeline: Pipeline, { elsewhere }: { readonly elsewhere?: Elsewhere } = {}) {
     this.#services = services;
     this.#pipeline = pipeline;
+    this.#elsewhere = elsewhere;
     const { rateLimits, rateLimitPerMinute, maxConnectionsPerNetwork } = services.config;
     this.#budget = new FrameBudget(services.clock, {
       isOn: rateLimits,
@@ -81,6 +96,7 @@ export class Sockets {
     });
     this.#presence = new Presence({
       engine: services.engine,
+      clock: services.clock,
       isThere: (place) => this.#rooms.of(place).size > 0,
       there: (workspaceId) => [...this.#rooms.people(workspaceId, 'agent').keys()],
       send: (place, isOnline) => this.#sendPresence(place, isOnline),
@@ -102,7 +118,7 @@ export class Sockets {
     const timer = this.#services.clock.after(authTimeoutMs, () =>
       this.#end(session, closeCodes.unauthorized, 'no token within 5 seconds'),
     );
-    const spent = this.#budget.open(hello.network);
+    const spent = this.#budget.open(hello.network, hello);
     const session: Session = { connection, hello, state: { name: 'unknown', timer }, callsUnderWay: 0, spent };
     this.#unknown.add(session);
     if (spent === undefined) {
@@ -123,6 +139,10 @@ export class Sockets {
     }
     if (session.spent !== undefined && !this.#budget.take(session.spent, bytes.length)) {
       this.#end(session, closeCodes.tooMany, 'too many frames; reconnect later');
+      return;
+    }
+    if (state.name === 'elsewhere') {
+      this.#sendOn(session, state.socket, { bytes, isBinary });
       return;
     }
     const refusal =
@@ -149,6 +169,8 @@ export class Sockets {
   }
 
   drained(session: Session): void {
+    const { state, connection } = session;
+    if (state.name === 'elsewhere' && connection.bufferedBytes() <= pauseAboveBytes) state.socket.resume();
     this.#catchUpInTurn(session);
   }
 
@@ -159,11 +181,15 @@ export class Sockets {
     if (session.spent !== undefined) this.#budget.close(session.spent);
     this.#unknown.delete(session);
     session.state = { name: 'closed' };
+    if (state.name === 'elsewhere') {
+      state.socket.close();
+      this.#answered(session, session.callsUnderWay);
+    }
     if (!isKnown(state)) return;
     const { place } = state.known;
     this.#rooms.delete(place, session);
     this.#availability.leave(session);
-    if (this.#rooms.of(place).size === 0) this.#presenceOf(place).changed(place);
+    if (this.#rooms.of(place).size === 0 && place.workspaceId !== this.#leaving) this.#presenceOf(place).changed(place);
   }
 
   /** Sends durable events of one workspace, in order, to every live session that may see them. */
@@ -193,12 +219,13 @@ export class Sockets {
     }
   }
 
-  /** Agents and visitors whose sockets ended with the previous process. */
+  /** Agents and visitors whose sockets ended with the previous process, or at the node that served the workspace before. */
   reviewPresence(
     workspaceId: string,
     glance: { readonly hasAgentsOnline: boolean; readonly hasVisitorsOnline: boolean },
+    { isMoved = false } = {},
   ): void {
-    this.#presence.review(workspaceId, glance.hasAgentsOnline);
+    this.#presence.review(workspaceId, { wasAnyThere: glance.hasAgentsOnline, isMoved });
     this.#visits.review(workspaceId, glance.hasVisitorsOnline);
   }
 
@@ -218,6 +245,20 @@ export class Sockets {
   }
 
   /**
+   * The workspace is no longer served by this node: closes its sockets, so that clients return to the node that serves
+   * it. Records nothing in its file. What other nodes sent on ends as well.
+   */
+  endWorkspace(workspaceId: string): void {
+    this.#leaving = workspaceId;
+    for (const namespace of ['agent', 'visitor'] as const)
+      for (const sessions of [...this.#rooms.people(workspaceId, namespace).values()])
+        for (const session of [...sessions]) this.#end(session, closeCodes.restart, 'restarting');
+    this.#leaving = undefined;
+    this.#presence.forget(workspaceId);
+    this.#visits.forget(workspaceId);
+  }
+
+  /**
    * Accepts no more calls, and resolves when those in progress are answered. Frames that arrive meanwhile are ignored.
    */
   async quiesced(): Promise<void> {
@@ -233,7 +274,13 @@ export class Sockets {
       this.#end(session, closeCodes.restart, 'restarting');
   }
 
-  #authenticate(session: Session, token: string, since: unknown): void {
+  /** `turn`: how often it turned out that this node serves the workspace after all. */
+  #authenticate(session: Session, token: string, since: unknown, turn = 0): void {
+    const reject = (error: unknown): void => {
+      if (error instanceof ServedElsewhere && session.state.name === 'verifying')
+        this.#openElsewhere(session, error.workspaceId, { token, since, turn });
+      else this.#reject(session, error);
+    };
     if (session.state.name === 'unknown') session.state.timer.cancel();
     session.state = { name: 'verifying' };
     const { namespace, origin } = session.hello;
@@ -241,31 +288,94 @@ export class Sockets {
     identify(hello, this.#services)
       .then((known) =>
         session.connection.inTurn(() =>
-          this.#guard(session, () =>
+          guarded(reject, () =>
             this.#whenDurable(session, known, () =>
-              // Its rights may have ended while it waited, and nothing ends what is in no room.
-              this.#welcome(session, identifyAgain(known, hello, this.#services), since),
+              guarded(reject, () =>
+                // Its rights may have ended while it waited, and nothing ends what is in no room.
+                this.#welcome(session, identifyAgain(known, hello, this.#services), since),
+              ),
             ),
           ),
         ),
       )
-      .catch((error: unknown) => this.#reject(session, error));
+      .catch(reject);
   }
 
   /** The state that the welcome reports may be one sync from durable. */
   #whenDurable(session: Session, known: Known, welcome: () => void): void {
     const workspace = this.#services.engine.workspace(known.place.workspaceId);
-    if (workspace === undefined) this.#end(session, closeCodes.restart, 'restarting');
-    else workspace.lane.whenDurable(() => this.#guard(session, welcome));
+    const restart = (): void => this.#end(session, closeCodes.restart, 'restarting');
+    if (workspace === undefined) restart();
+    else workspace.lane.whenDurable(welcome, Number.POSITIVE_INFINITY, restart);
+  }
+
+  /** The session becomes a way to the node that serves its workspace. What a node sent on is not sent on again. */
+  #openElsewhere(
+    session: Session,
+    workspaceId: string,
+    { token, since, turn }: { readonly token: string; readonly since: unknown; readonly turn: number },
+  ): void {
+    const { namespace, ip, userAgent, origin, isForwarded } = session.hello;
+    const restart = (): void => this.#end(session, closeCodes.restart, 'restarting');
+    if (this.#elsewhere === undefined || isForwarded === true || turn === maxTurnsHere || this.#stopping) {
+      restart();
+      return;
+    }
+    const hello = { namespace, ip, userAgent, origin, token, since };
+    this.#elsewhere
+      .socketTo(workspaceId, hello, {
+        message: (bytes) => this.#passBack(session, bytes),
+        closed: (code, reason) => {
+          const close = closeOf(code, reason);
+          this.#end(session, close.code, close.reason);
+        },
+      })
+      .then((socket) => {
+        if (socket === 'here') {
+          if (session.state.name === 'verifying') this.#authenticate(session, token, since, turn + 1);
+        } else if (session.state.name === 'verifying') session.state = { name: 'elsewhere', socket };
+        else socket.close();
+      }, restart);
+  }
+
+  /** A frame of the client, to the other node. One that does not take them is treated like a queue that is full. */
+  #sendOn(
+    session: Session,
+    socket: SocketElsewhere,
+    { bytes, isBinary }: { readonly bytes: Uint8Array; readonly isBinary: boolean },
+  ): void {
+    const isCall = !isBinary && isCallInFront(bytes);
+    if (isCall && this.#stopping) return;
+    if (socket.bufferedBytes() + bytes.length > maxBufferedBytes) {
+      this.overrun(session);
+      return;
+    }
+    if (isCall) {
+      session.callsUnderWay += 1;
+      this.#callsUnderWay += 1;
+    }
+    socket.send(bytes, isBinary);
+  }
+
+  /** A frame of the other node, to the client. */
+  #passBack(session: Session, bytes: Uint8Array): void {
+    if (session.state.name === 'closed') return;
+    this.#send(session, [bytes]);
+    if (isAnswer(bytes) && session.callsUnderWay > 0) this.#answered(session, 1);
+    const { state, connection } = session;
+    if (state.name === 'elsewhere' && connection.bufferedBytes() > pauseAboveBytes) state.socket.pause();
+  }
+
+  /** So many of the session's calls are over. */
+  #answered(session: Session, calls: number): void {
+    session.callsUnderWay -= calls;
+    this.#callsUnderWay -= calls;
+    if (this.#callsUnderWay === 0) this.#whenQuiet();
   }
 
   /** Contains a failure of one session, or of its workspace's file, so that others continue. */
   #guard(session: Session, act: () => void): void {
-    try {
-      act();
-    } catch (error) {
-      this.#reject(session, error);
-    }
+    guarded((error) => this.#reject(session, error), act);
   }
 
   #reject(session: Session, error: unknown): void {
@@ -277,6 +387,10 @@ export class Sockets {
           : closeCodes.unauthorized,
         error.slug,
       );
+      return;
+    }
+    if (error instanceof ServedElsewhere) {
+      this.#end(session, closeCodes.restart, 'restarting');
       return;
     }
     this.#services.log.error({ err: error }, 'a socket failed');
@@ -432,11 +546,9 @@ export class Sockets {
       { operation: method, params: params as Record<string, unknown> },
       { ...known.credential, ip, userAgent, origin },
       (status, body) => {
-        session.callsUnderWay -= 1;
-        this.#callsUnderWay -= 1;
         answer(status, body);
         this.#guard(session, () => noteUse(known.credential, session.hello, this.#services));
-        if (this.#callsUnderWay === 0) this.#whenQuiet();
+        this.#answered(session, 1);
       },
     );
   }
@@ -546,7 +658,11 @@ export class Sockets {
       this.#presence.sweep();
       this.#visits.sweep();
       // Office hours begin and end without an event.
-      for (const workspaceId of [...this.#availability.workspaceIds]) this.#sendAvailability(workspaceId);
+      for (const workspaceId of [...this.#availability.workspaceIds])
+        guarded(
+          (error) => this.#services.log.warn({ workspaceId, err: error }, 'availability could not be looked up'),
+          () => this.#sendAvailability(workspaceId),
+        );
       this.#sweepLater();
     });
   }
@@ -588,6 +704,14 @@ export class Sockets {
     if (session.state.name === 'closed') return;
     this.closed(session);
     session.connection.end(code, reason);
+  }
+}
+
+function guarded(reject: (error: unknown) => void, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    reject(error);
   }
 }
 

@@ -3,8 +3,9 @@
 // again after a failed write. Decisions "Presence of customers".
 
 import { systemCaller } from '../../engine/runtime/caller.ts';
-import { type Clock, isoTime } from '../../engine/runtime/clock.ts';
+import { type Clock, isoTime, type Timer } from '../../engine/runtime/clock.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
+import { ServedElsewhere } from '../../engine/runtime/placement.ts';
 import { endLostVisits, noteVisitorSockets } from '../../engine/widget/presence.ts';
 import type { Place } from '../request.ts';
 
@@ -23,10 +24,10 @@ const returnMs = 40_000;
 export class VisitorPresence {
   readonly #options: VisitorPresenceOptions;
   /** Whose last socket closed less than the grace ago. */
-  readonly #leaving = new Map<string, { cancel(): void }>();
+  readonly #leaving = new Map<string, { readonly place: Place; readonly timer: Timer }>();
   /** Failed writes by visitor. */
   readonly #unwritten = new Map<string, { readonly place: Place; readonly goneAt: string | null }>();
-  readonly #reviewed = new Set<string>();
+  readonly #reviewed = new Map<string, Timer | undefined>();
   #isStopped = false;
 
   constructor(options: VisitorPresenceOptions) {
@@ -38,7 +39,7 @@ export class VisitorPresence {
     if (this.#isStopped) return;
     const { clock, isThere } = this.#options;
     const key = keyOf(place);
-    this.#leaving.get(key)?.cancel();
+    this.#leaving.get(key)?.timer.cancel();
     this.#leaving.delete(key);
     if (isThere(place)) {
       this.#note(place, null);
@@ -49,15 +50,26 @@ export class VisitorPresence {
       this.#leaving.delete(key);
       this.#note(place, goneAt);
     });
-    this.#leaving.set(key, timer);
+    this.#leaving.set(key, { place, timer });
   }
 
   /** Runs once per workspace and process, for the visitors that had a socket when the previous process ended. */
   review(workspaceId: string, wasAnyThere: boolean): void {
     if (this.#reviewed.has(workspaceId)) return;
-    this.#reviewed.add(workspaceId);
-    if (!wasAnyThere) return;
-    this.#options.clock.after(returnMs, () => this.#endLost(workspaceId, ''));
+    const wait = (): Timer => this.#options.clock.after(returnMs, () => this.#endLost(workspaceId, ''));
+    this.#reviewed.set(workspaceId, wasAnyThere ? wait() : undefined);
+  }
+
+  /** This node no longer serves the workspace: nothing of it is written, and it is reviewed when it comes back. */
+  forget(workspaceId: string): void {
+    this.#reviewed.get(workspaceId)?.cancel();
+    this.#reviewed.delete(workspaceId);
+    for (const [key, { place, timer }] of this.#leaving) {
+      if (place.workspaceId !== workspaceId) continue;
+      timer.cancel();
+      this.#leaving.delete(key);
+    }
+    for (const [key, { place }] of this.#unwritten) if (place.workspaceId === workspaceId) this.#unwritten.delete(key);
   }
 
   /** Retries files that could not be read at start, and failed writes. */
@@ -70,7 +82,7 @@ export class VisitorPresence {
 
   stop(): void {
     this.#isStopped = true;
-    for (const timer of this.#leaving.values()) timer.cancel();
+    for (const { timer } of this.#leaving.values()) timer.cancel();
     this.#leaving.clear();
   }
 
@@ -80,9 +92,10 @@ export class VisitorPresence {
     const params = { visitorId, goneAt };
     const { engine } = this.#options;
     this.#unwritten.delete(keyOf(place));
-    engine
-      .execute(noteVisitorSockets, { workspaceId, caller: systemCaller, params })
-      .catch(() => this.#unwritten.set(keyOf(place), { place, goneAt }));
+    engine.execute(noteVisitorSockets, { workspaceId, caller: systemCaller, params }).catch((error: unknown) => {
+      // The node that serves it now records who is there.
+      if (!(error instanceof ServedElsewhere)) this.#unwritten.set(keyOf(place), { place, goneAt });
+    });
   }
 
   #endLost(workspaceId: string, after: string): void {

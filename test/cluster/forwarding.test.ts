@@ -235,7 +235,7 @@ t.test('replies are those of the node that the request was sent on to', async (t
     }
   });
 
-  t.equal(entry.requests.underWay, 0);
+  t.equal(entry.requests.figures.requests, 0);
   t.strictSame(entry.pipeline.errors, []);
 });
 
@@ -273,7 +273,7 @@ t.test('streams down: as they come, at the pace of the client, until it leaves',
       t.equal(part.toString(), `part ${index}`);
     }
     await ended;
-    t.equal(entry.requests.underWay, 0);
+    t.equal(entry.requests.figures.requests, 0);
   });
 
   for (const byteLength of [undefined, 1024 ** 4])
@@ -297,7 +297,7 @@ t.test('streams down: as they come, at the pace of the client, until it leaves',
       const entry = await startEntry(t, service, { owner: owner.record, routes: own });
       const incoming = await opened(`${entry.url}/api/v1/test/stream`);
       incoming.pause();
-      t.equal(entry.requests.underWay, 1);
+      t.equal(entry.requests.figures.requests, 1);
       const far = 256 * 1024 * 1024;
       for (let quiet = 0; quiet < 50 && made < far; ) {
         const before = made;
@@ -307,7 +307,7 @@ t.test('streams down: as they come, at the pace of the client, until it leaves',
       t.ok(made < far, `${made} bytes were made, for the buffers of the way`);
       incoming.destroy();
       await over.promise;
-      while (entry.requests.underWay > 0) await service.get('//healthz');
+      while (entry.requests.figures.requests > 0) await service.get('//healthz');
     });
 
   t.test('a client that left before the reply came takes no connection', async (t) => {
@@ -336,7 +336,7 @@ t.test('streams down: as they come, at the pace of the client, until it leaves',
     // The entry has noticed when it has served another connection after that.
     for (let index = 0; index < 20; index += 1) await rawRequest(entry.url, { path: '/nothing' });
     answer.resolve();
-    while (entry.requests.underWay > 0) await rawRequest(entry.url, { path: '/nothing' });
+    while (entry.requests.figures.requests > 0) await rawRequest(entry.url, { path: '/nothing' });
   });
 });
 
@@ -421,7 +421,7 @@ t.test('what a failure means', async (t) => {
     await asked.promise;
     requests.keepOnly([]);
     await t.rejects(asking, OutcomeUnknown);
-    t.equal(requests.underWay, 0);
+    t.equal(requests.figures.requests, 0);
   });
 });
 

@@ -313,6 +313,7 @@ t.test('an outside library has one file that imports it', async (t) => {
       'workers/cluster/preparation.ts',
       'workers/cluster/reading.ts',
     ],
+    ws: ['http/cluster/peer-sockets.ts'],
     'ipaddr.js': ['workers/providers/host-resolver.ts'],
     stripe: ['workers/providers/billing-stripe.ts'],
     nodemailer: ['workers/providers/mail.ts'],

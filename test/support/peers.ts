@@ -3,6 +3,8 @@
 
 import { Refusal } from '../../engine/errors.ts';
 import type { NodeRecord } from '../../engine/runtime/cluster/ports.ts';
+import type { Engine } from '../../engine/runtime/engine.ts';
+import { ServedElsewhere } from '../../engine/runtime/placement.ts';
 import { PeerRequests } from '../../http/cluster/forwarding.ts';
 import { KnownNodes } from '../../http/cluster/receiving.ts';
 import { Server, type ServerOptions } from '../../http/edge/server.ts';
@@ -12,9 +14,11 @@ import type { Begun } from '../../http/pipeline/http-call.ts';
 import { forNode } from '../../http/pipeline/node-answers.ts';
 import { refusedReply } from '../../http/pipeline/outcomes.ts';
 import { Pipeline, type Respond } from '../../http/pipeline/pipeline.ts';
+import type { Config } from '../../http/process/config.ts';
 import type { Metrics } from '../../http/process/metrics.ts';
 import type { Reply } from '../../http/request.ts';
 import type { Route } from '../../http/route.ts';
+import type { Elsewhere } from '../../http/sockets/elsewhere.ts';
 import { Sockets } from '../../http/sockets/sockets.ts';
 import { nodeRecord } from './node-record.ts';
 import type { Service, Teardown } from './service.ts';
@@ -55,7 +59,27 @@ class EntrysPipeline extends Pipeline {
   }
 }
 
+/** The engine as a node sees it that serves only some workspaces. */
+function engineServing(engine: Engine, serves: (workspaceId: string) => boolean): Engine {
+  const open = (workspaceId: string): void => {
+    if (engine.hasFile(workspaceId) && !serves(workspaceId)) throw new ServedElsewhere(workspaceId);
+  };
+  return new Proxy(engine, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) => {
+        if (name === 'whenOpen' || name === 'workspace') open(String(given[0]));
+        if (name === 'openWorkspaces')
+          return [...engine.openWorkspaces()].filter(({ workspaceId }) => serves(workspaceId));
+        return value.apply(target, given);
+      };
+    },
+  });
+}
+
 export interface Node {
+  readonly sockets: Sockets;
   readonly url: string;
   readonly port: number;
   /** What the other node knows it by. */
@@ -96,16 +120,51 @@ export async function startEntry(
   return { ...(await listen(t, service, { pipeline, ...options })), pipeline, requests: peers };
 }
 
+export interface SocketEntryOptions {
+  /** The node that has the workspaces which this one does not serve. */
+  readonly owner: () => NodeRecord;
+  /** None by default. */
+  readonly serves?: (workspaceId: string) => boolean;
+  /** Instead of the way to `owner`. */
+  readonly elsewhere?: Elsewhere;
+  readonly config?: Partial<Config>;
+}
+
+/** A node for sockets, which serves some workspaces and has the others from `owner`. */
+export async function startSocketEntry(
+  t: Teardown,
+  service: Service,
+  { owner, serves = () => false, elsewhere, config }: SocketEntryOptions,
+): Promise<Node & { readonly requests: PeerRequests }> {
+  const { services } = service.running;
+  const { clock, log } = services;
+  const requests = new PeerRequests({ secret: clusterSecret, clock, log });
+  t.teardown(() => requests.close());
+  const own = {
+    ...services,
+    engine: engineServing(services.engine, serves),
+    config: { ...services.config, ...config },
+  };
+  const pipeline = new Pipeline({ ...partsOf(service, []), services: own });
+  const sockets = new Sockets(own, pipeline, {
+    elsewhere: elsewhere ?? {
+      socketTo: (workspaceId, hello, to) =>
+        serves(workspaceId) ? Promise.resolve('here') : requests.openSocket(owner(), hello, to),
+    },
+  });
+  return { ...(await listen(t, service, { pipeline, sockets })), requests };
+}
+
 async function listen(
   t: Teardown,
   service: Service,
   { secret = clusterSecret, pipeline, ...options }: Changed & { readonly pipeline: Pipeline },
 ): Promise<Node> {
   const { services } = service.running;
+  const sockets = options.sockets ?? new Sockets(services, pipeline);
   const nodes = new KnownNodes({ secret, clock: services.clock });
   const server = new Server({
     pipeline,
-    sockets: new Sockets(services, pipeline),
     trustedProxies: 0,
     nodes,
     maxConnectionsPerNetwork: undefined,
@@ -114,16 +173,18 @@ async function listen(
     isOnlyOverTls: false,
     bodyTimeoutMs: 7000,
     ...options,
+    sockets,
   });
   const port = await server.listen('127.0.0.1', 0);
   const close = (): void => {
+    sockets.endAll();
     server.stopListening();
     server.close();
   };
   t.teardown(close);
   const isTls = options.tls !== undefined;
   const url = `${isTls ? 'https://localhost' : 'http://127.0.0.1'}:${port}`;
-  return { url, port, record: nodeRecord(`node at ${port}`, { url }), nodes, close };
+  return { url, port, record: nodeRecord(`node at ${port}`, { url }), nodes, sockets, close };
 }
 
 function partsOf(service: Service, routes: readonly Route[]): ConstructorParameters<typeof Pipeline>[0] {
