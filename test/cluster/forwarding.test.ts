@@ -513,6 +513,12 @@ t.test('addresses of nodes, however they are written', async (t) => {
   for (const address of ['192.0.2.1', '::ffff:192.0.2.1', '2001:0db8:0000:0000:0000:0000:0000:0001'])
     t.ok(nodes.isNode(address), address);
   for (const address of ['192.0.2.2', '2001:db8::2', '', 'nonsense']) t.notOk(nodes.isNode(address), address);
+  const urls = ['http://localhost:1', 'https://[2001:db8::3]:2', 'http://192.0.2.3', 'http://nowhere.invalid:3'];
+  const earlier = nodes.follow([nodeRecord('z', { url: 'http://192.0.2.4:1' })]);
+  await Promise.all([earlier, nodes.follow(urls.map((url, index) => nodeRecord(`${index}`, { url })))]);
+  t.ok(nodes.isNode('127.0.0.1') || nodes.isNode('::1'), 'a name');
+  for (const address of ['2001:db8::3', '192.0.2.3']) t.ok(nodes.isNode(address), address);
+  for (const address of ['192.0.2.1', '192.0.2.4']) t.notOk(nodes.isNode(address), 'of an earlier list');
 });
 
 t.test('over TLS, only to a node whose certificate is known', { skip: noOpenssl }, async (t) => {
