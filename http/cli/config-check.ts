@@ -17,6 +17,7 @@ const secrets: ReadonlySet<string> = new Set([
   'GOOGLE_CLIENT_SECRET',
   'MICROSOFT_CLIENT_SECRET',
   'STRIPE_WEBHOOK_SECRET',
+  'CLUSTER_SECRET',
 ]);
 /** Generated once if not set. */
 const made: ReadonlySet<string> = new Set(['JWT_SECRET', 'SECRETS_KEY']);
@@ -41,16 +42,23 @@ function valueOf(name: string, config: Config): string {
   if (given === undefined || given === '')
     return made.has(name) ? '(generated and kept in the data folder)' : defaultOf(name, config);
   if (secrets.has(name)) return '(set)';
-  // An address may contain a password.
-  const url = URL.parse(given);
-  return url !== null && url.password !== '' ? given.replace(`:${url.password}@`, ':(set)@') : given;
+  // Addresses, also several in one setting, may contain a password.
+  return given.replaceAll(/(:\/\/[^\s:/@]*):[^\s/]*@/g, '$1:(set)@');
 }
 
 /** The default of a setting that corresponds to one field. */
 function defaultOf(name: string, config: Config): string {
-  const field = name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const value = Object.entries(config).find(([key]) => key === field)?.[1];
+  const { cluster } = config;
+  const field = camelCase(name);
+  const inCluster = camelCase(name.replace(/^CLUSTER_/, ''));
+  const value =
+    Object.entries(config).find(([key]) => key === field)?.[1] ??
+    Object.entries(name.startsWith('CLUSTER_') ? (cluster ?? {}) : {}).find(([key]) => key === inCluster)?.[1];
   if (typeof value === 'string' || typeof value === 'number') return `${value} (default)`;
   if (typeof value === 'boolean') return `${value ? 'on' : 'off'} (default)`;
   return '(not set)';
+}
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -17,6 +17,11 @@ export function warningsOf(config: Config): string[] {
     ...(config.carrier.provider === 'twilio' && config.verifyCountries !== undefined
       ? [`VERIFY_COUNTRIES: codes by phone are only sent to ${config.verifyCountries.join(', ')}`]
       : []),
+    ...(config.cluster !== undefined && isLoopback(new URL(config.cluster.nodeUrl).hostname)
+      ? [
+          `CLUSTER_NODE_URL=${config.cluster.nodeUrl}: only nodes on this machine reach it; set it to an address that the others can reach`,
+        ]
+      : []),
     ...(config.rateLimits ? [] : ['RATE_LIMITS=off: no rate limits apply']),
     ...(config.allowPrivateWebhooks
       ? ['ALLOW_PRIVATE_WEBHOOKS: webhooks and shops may use addresses that are not public']

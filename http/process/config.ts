@@ -2,9 +2,10 @@
 // that names it. The only reader of process.env.
 
 import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { domainToASCII } from 'node:url';
 import { verifyCountries as defaultCountries } from '../../engine/constants.ts';
-import { type ChoiceOf, type NameOf, type SettingName, settings } from './settings.ts';
+import { type ChoiceOf, type NameOf, type SettingName, settings, settingsOfArea } from './settings.ts';
 
 export interface Config {
   readonly port: number;
@@ -114,6 +115,21 @@ export interface Config {
   readonly billing: BillingConfig;
   /** Undefined: plain connections, for use behind a proxy or on a local machine. */
   readonly tls: TlsFiles | undefined;
+  /** Undefined: this process is alone. */
+  readonly cluster: ClusterConfig | undefined;
+}
+
+/** One node of several. `jwtSecret` and `secretsKey` are set then, and files are in a bucket or not kept. */
+export interface ClusterConfig {
+  readonly natsUrl: string;
+  readonly natsCredsFile: string | undefined;
+  readonly natsCaFile: string | undefined;
+  readonly name: string;
+  readonly node: string;
+  /** Where the other nodes reach this one, without a trailing slash. Its port is 0 if PORT is: the listener's counts. */
+  readonly nodeUrl: string;
+  readonly replicas: number;
+  readonly secret: string;
 }
 
 /** PEM files. */
@@ -218,7 +234,93 @@ export function readConfig(given: Environment): Config {
     storageQuotaBytes: integer(env, 'STORAGE_QUOTA_BYTES'),
     billing: billingSettings(env),
     tls,
+    cluster: clusterSettings(env),
   };
+}
+
+const clusterNames = settingsOfArea('Several nodes');
+/** One token of a subject of NATS. A node's name begins with a letter or a digit: others are not of nodes. */
+const clusterName = /^[A-Za-z0-9_-]{1,32}$/;
+const nodeName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+function clusterSettings(env: Environment): ClusterConfig | undefined {
+  const natsUrl = natsAddress(env);
+  if (natsUrl === undefined) {
+    // Alone, it would serve files of its own beside the cluster's.
+    const given = clusterNames.find((name) => env[name] !== undefined);
+    if (given !== undefined) throw new ConfigError(`CLUSTER_NATS_URL must be set when ${given} is`);
+    return undefined;
+  }
+  for (const name of ['JWT_SECRET', 'SECRETS_KEY', 'CLUSTER_SECRET'] as const)
+    if (secret(env, name) === undefined)
+      throw new ConfigError(
+        `${name} must be set when CLUSTER_NATS_URL is: at least ${minSecretChars} characters, the same on every node`,
+      );
+  if (choice(env, 'STORAGE_PROVIDER') === 'disk')
+    throw new ConfigError(
+      'STORAGE_PROVIDER must be s3 or none when CLUSTER_NATS_URL is set: the other nodes cannot reach files on the disk of this one',
+    );
+  return {
+    natsUrl,
+    natsCredsFile: env['CLUSTER_NATS_CREDS'],
+    natsCaFile: env['CLUSTER_NATS_CA_FILE'],
+    name: named(env, 'CLUSTER_NAME', {
+      shape: clusterName,
+      fallback: 'switchboard',
+      rule: '1 to 32 letters, digits, - and _',
+    }),
+    node: named(env, 'CLUSTER_NODE', {
+      shape: nodeName,
+      fallback: hostname().replaceAll(/[^A-Za-z0-9_-]/g, '-'),
+      rule: '1 to 64 letters, digits, - and _, the first one a letter or a digit',
+    }),
+    nodeUrl: nodeAddress(env),
+    replicas: integer(env, 'CLUSTER_REPLICAS'),
+    secret: env['CLUSTER_SECRET'] ?? '',
+  };
+}
+
+function named(
+  env: Environment,
+  name: NameOf<'text'>,
+  { shape, fallback, rule }: { readonly shape: RegExp; readonly fallback: string; readonly rule: string },
+): string {
+  const text = env[name] ?? fallback;
+  if (!shape.test(text)) throw new ConfigError(`${name} must be ${rule}, not ${text}`);
+  return text;
+}
+
+/** Its form only: it holds a password, which the message must not repeat. */
+function natsAddress(env: Environment): string | undefined {
+  const text = env['CLUSTER_NATS_URL'];
+  if (text === undefined) return undefined;
+  const servers = text.split(',').map((part) => URL.parse(part.trim()));
+  const isSound = servers.every((one) => one !== null && /^(?:nats|tls):$/.test(one.protocol) && one.hostname !== '');
+  if (!isSound || new Set(servers.map((one) => one?.protocol)).size > 1)
+    throw new ConfigError(
+      'CLUSTER_NATS_URL must be addresses such as nats://user:password@a.example.com:4222,nats://b.example.com:4222, all with nats:// or all with tls://',
+    );
+  return text;
+}
+
+function nodeAddress(env: Environment): string {
+  const host = env['HOST'] ?? '127.0.0.1';
+  const port = integer(env, 'PORT');
+  if (env['CLUSTER_NODE_URL'] === undefined && isEveryAddress(host))
+    throw new ConfigError(
+      `CLUSTER_NODE_URL must be set when HOST is ${host}: the address at which the other nodes reach this one, such as http://10.0.0.1:${port}`,
+    );
+  const scheme = tlsFiles(env) === undefined ? 'http' : 'https';
+  const text = url(env, 'CLUSTER_NODE_URL', `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  if (new URL(text).pathname !== '/')
+    throw new ConfigError(
+      `CLUSTER_NODE_URL must be an address without a path, such as http://10.0.0.1:8080, not ${text}`,
+    );
+  return text;
+}
+
+function isEveryAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
 }
 
 function embeddingSettings(env: Environment): Config['embedding'] {

@@ -33,10 +33,19 @@ interface TextSetting extends Described {
 
 type Setting = NumberSetting | ChoiceSetting | FlagSetting | TextSetting;
 
-const areas = ['Server', 'Limits', 'Mail', 'Calls and codes', 'Files', 'Knowledge base', 'Billing and apps'] as const;
+const areas = [
+  'Server',
+  'Limits',
+  'Mail',
+  'Calls and codes',
+  'Files',
+  'Knowledge base',
+  'Billing and apps',
+  'Several nodes',
+] as const;
 type Area = (typeof areas)[number];
 
-const [server, limits, mail, calls, files, knowledge, billing] = areas;
+const [server, limits, mail, calls, files, knowledge, billing, cluster] = areas;
 const unlimited = Number.MAX_SAFE_INTEGER;
 
 export const settings = {
@@ -481,6 +490,61 @@ export const settings = {
     values: '`app_…,app_…`',
     meaning: 'Client ids of the [apps](../api/oauth-apps.md) that every workspace can use.',
   },
+  CLUSTER_NATS_URL: {
+    area: cluster,
+    kind: 'text',
+    shown: 'none: this process is alone',
+    values: '`nats://user:password@a:4222,nats://b:4222`, `tls://…`',
+    meaning:
+      'The NATS servers of the cluster ([Several nodes](cluster.md)). The name and password of the first address are used for all.',
+  },
+  CLUSTER_NATS_CREDS: {
+    area: cluster,
+    kind: 'text',
+    values: 'a file',
+    meaning: 'A credentials file of NATS, in place of a name and password.',
+  },
+  CLUSTER_NATS_CA_FILE: {
+    area: cluster,
+    kind: 'text',
+    values: 'a PEM file',
+    meaning: 'The authority that signed the certificates of the NATS servers.',
+  },
+  CLUSTER_NAME: {
+    area: cluster,
+    kind: 'text',
+    shown: '`switchboard`',
+    values: '1 to 32 letters, digits, `-`, `_`',
+    meaning: 'Names of streams and buckets in NATS begin with it, so that several clusters can share one NATS.',
+  },
+  CLUSTER_NODE: {
+    area: cluster,
+    kind: 'text',
+    shown: "the host's name",
+    values: '1 to 64 letters, digits, `-`, `_`',
+    meaning: 'The name of this node, unique in the cluster.',
+  },
+  CLUSTER_NODE_URL: {
+    area: cluster,
+    kind: 'text',
+    shown: '`http://HOST:PORT`, with TLS `https`; none if `HOST` is `0.0.0.0` or `::`',
+    values: 'an http or https address',
+    meaning: 'Where the other nodes reach this one.',
+  },
+  CLUSTER_REPLICAS: {
+    area: cluster,
+    kind: 'integer',
+    fallback: 3,
+    min: 1,
+    max: 5,
+    meaning: 'Copies of everything in NATS, at most one per server. 1 for a single NATS server.',
+  },
+  CLUSTER_SECRET: {
+    area: cluster,
+    kind: 'text',
+    values: 'at least 32 characters',
+    meaning: 'The nodes know each other by it. In a cluster it is required, and so are `JWT_SECRET` and `SECRETS_KEY`.',
+  },
 } as const satisfies Readonly<Record<string, Setting>>;
 
 type Settings = typeof settings;
@@ -492,6 +556,11 @@ export type NameOf<Kind extends Setting['kind']> = {
 
 /** The values of a choice. */
 export type ChoiceOf<Name extends NameOf<'choice'>> = Settings[Name]['choices'][number];
+
+export function settingsOfArea(area: Area): SettingName[] {
+  const all = Object.entries(settings) as [SettingName, Setting][];
+  return all.filter(([, setting]) => setting.area === area).map(([name]) => name);
+}
 
 /** A table for each area. */
 export function settingsTables(): string {

@@ -51,6 +51,7 @@ t.test('everything runs with nothing set', async (t) => {
     diskReserveBytes: 256 * 1024 ** 2,
     storageQuotaBytes: 1024 ** 3,
     billing: { provider: 'local' },
+    cluster: undefined,
   });
 });
 
@@ -387,6 +388,68 @@ t.test('a bucket needs all of its settings, and none of them is printed', async 
     t.throws(() => readConfig({ ...env, S3_ENDPOINT: endpoint }), { message: /^S3_ENDPOINT must / });
 });
 
+const clustered = {
+  CLUSTER_NATS_URL: 'nats://shop:hunter2@10.0.0.1:4222,nats://10.0.0.2:4222',
+  CLUSTER_SECRET: 'c'.repeat(32),
+  JWT_SECRET: 'j'.repeat(32),
+  SECRETS_KEY: 's'.repeat(32),
+  STORAGE_PROVIDER: 'none',
+  CLUSTER_NODE: 'a',
+};
+
+t.test('a node of several needs where NATS is, the secrets that all share, and no disk for files', async (t) => {
+  t.same(readConfig(clustered).cluster, {
+    natsUrl: clustered.CLUSTER_NATS_URL,
+    natsCredsFile: undefined,
+    natsCaFile: undefined,
+    name: 'switchboard',
+    node: 'a',
+    nodeUrl: 'http://127.0.0.1:8080',
+    replicas: 3,
+    secret: 'c'.repeat(32),
+  });
+  const { CLUSTER_NODE: _, ...unnamed } = clustered;
+  t.match(readConfig(unnamed).cluster?.node, /^[A-Za-z0-9][A-Za-z0-9_-]*$/, "the host's name");
+  const given = (env: Record<string, string>) => readConfig({ ...clustered, ...env }).cluster;
+  t.match(given({ CLUSTER_NATS_CREDS: '/a', CLUSTER_NATS_CA_FILE: '/b' }), { natsCredsFile: '/a', natsCaFile: '/b' });
+  t.match(given({ CLUSTER_NAME: 'eu_1', CLUSTER_REPLICAS: '1' }), { name: 'eu_1', replicas: 1 });
+  t.match(given({ HOST: '10.0.0.1', PORT: '80' }), { nodeUrl: 'http://10.0.0.1:80' });
+  t.match(given({ HOST: '::1' }), { nodeUrl: 'http://[::1]:8080' });
+  t.match(given({ TLS_CERT_FILE: '/c', TLS_KEY_FILE: '/k', HOST: 'a.example' }), { nodeUrl: 'https://a.example:8080' });
+  t.match(given({ HOST: '0.0.0.0', CLUSTER_NODE_URL: 'http://10.0.0.1:8080/' }), { nodeUrl: 'http://10.0.0.1:8080' });
+  for (const [name, value] of [
+    ['JWT_SECRET', ''],
+    ['SECRETS_KEY', ''],
+    ['CLUSTER_SECRET', ''],
+    ['STORAGE_PROVIDER', ''],
+    ['STORAGE_PROVIDER', 'disk'],
+    ...['http://10.0.0.1', 'a:4222', 'nats://', 'nats://a,', 'nats://a,tls://b'].map((url) => [
+      'CLUSTER_NATS_URL',
+      url,
+    ]),
+    ...['a.b', 'a b', 'x'.repeat(33)].map((text) => ['CLUSTER_NAME', text]),
+    ...['a.example.com', '-a', 'x'.repeat(65)].map((text) => ['CLUSTER_NODE', text]),
+    ...['10.0.0.1:80', 'ftp://a', 'http://a/b'].map((url) => ['CLUSTER_NODE_URL', url]),
+    ...['0', '6', '1.5', 'all'].map((text) => ['CLUSTER_REPLICAS', text]),
+    ['CLUSTER_SECRET', 'x'.repeat(31)],
+  ] as [string, string][])
+    t.throws(
+      () => readConfig({ ...clustered, [name]: value }),
+      { name: 'ConfigError', message: new RegExp(`^${name} must `) },
+      `${name}=${value}`,
+    );
+  for (const host of ['0.0.0.0', '::'])
+    t.throws(() => readConfig({ ...clustered, HOST: host }), {
+      message: /^CLUSTER_NODE_URL must be set when HOST is /,
+    });
+  for (const name of settingNames.filter((one) => one.startsWith('CLUSTER_') && one !== 'CLUSTER_NATS_URL'))
+    t.throws(
+      () => readConfig({ [name]: '1' }),
+      { name: 'ConfigError', message: `CLUSTER_NATS_URL must be set when ${name} is` },
+      'a node that was meant to be one of several does not serve alone',
+    );
+});
+
 t.test('a message never holds a secret', async (t) => {
   for (const env of [
     { JWT_SECRET: 'hunter2' },
@@ -394,6 +457,8 @@ t.test('a message never holds a secret', async (t) => {
     { ...stripe, STRIPE_SECRET_KEY: 'hunter2' },
     { ...stripe, STRIPE_WEBHOOK_SECRET: 'hunter2' },
     { ...twilio, TWILIO_AUTH_TOKEN: 'hunter2' },
+    { ...clustered, CLUSTER_SECRET: 'hunter2' },
+    { ...clustered, CLUSTER_NATS_URL: 'http://shop:hunter2@10.0.0.1' },
   ]) {
     try {
       readConfig(env);
@@ -425,6 +490,12 @@ t.test('every variable that is read is tried above', async (t) => {
     ...Object.keys(certificate),
     ...Object.keys(stripe),
     ...Object.keys(twilio),
+    ...Object.keys(clustered),
+    'CLUSTER_NATS_CREDS',
+    'CLUSTER_NATS_CA_FILE',
+    'CLUSTER_NAME',
+    'CLUSTER_NODE_URL',
+    'CLUSTER_REPLICAS',
     'TWILIO_SMS_FROM',
     'TWILIO_VOICE_FROM',
     'TWILIO_API_URL',

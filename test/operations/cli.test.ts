@@ -90,6 +90,24 @@ t.test('config check prints the settings, without secrets', async (t) => {
     (await runCommand(['config', 'check'], { ...twilio, BASE_URL: 'https://help.example.com' })).stdout,
     /Twilio/,
   );
+  const node = await runCommand(['config', 'check'], {
+    CLUSTER_NATS_URL: 'nats://shop:hunter5@10.0.0.1:4222,nats://shop:hunter6@10.0.0.2:4222',
+    CLUSTER_NODE: 'a',
+    CLUSTER_SECRET: 'hunter7'.repeat(5),
+    JWT_SECRET: 'hunter2'.repeat(6),
+    SECRETS_KEY: 'hunter2'.repeat(6),
+    STORAGE_PROVIDER: 'none',
+  });
+  t.match(
+    node.stdout,
+    /^CLUSTER_NATS_URL = nats:\/\/shop:\(set\)@10\.0\.0\.1:4222,nats:\/\/shop:\(set\)@10\.0\.0\.2:4222$/m,
+  );
+  t.match(node.stdout, /^CLUSTER_SECRET = \(set\)$/m);
+  t.match(node.stdout, /^CLUSTER_NAME = switchboard \(default\)$/m);
+  t.match(node.stdout, /^CLUSTER_REPLICAS = 3 \(default\)$/m);
+  t.match(node.stdout, /^CLUSTER_NODE_URL=http:\/\/127\.0\.0\.1:8080: only nodes on this machine reach it/m);
+  t.notMatch(node.stdout, /hunter/);
+  t.match(good.stdout, /^CLUSTER_NAME = \(not set\)$/m, 'one node alone has none');
   const bad = await runCommand(['config', 'check'], { PORT: 'http' });
   t.same(bad, { code: 1, stdout: '', stderr: 'switchboard: PORT must be a number from 0 to 65535, not http\n' });
 });
