@@ -15,8 +15,10 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -457,6 +459,11 @@ export class Database {
     return this.#walDescriptor;
   }
 
+  /** The bytes of the file and its log, as this connection sees them. */
+  serialize(): Buffer {
+    return this.#open().serialize();
+  }
+
   /** Loads vector functions and vec0 tables into this connection. */
   loadVectors(): void {
     this.#open().loadExtension(getLoadablePath());
@@ -722,6 +729,15 @@ export function makeFolder(path: string): void {
 /** A new name in a folder is durable only once the folder is synced. */
 export function syncFolder(path: string): void {
   syncFile(path);
+}
+
+/** Writes a new file that is whole and durable, or not there. */
+export function writeDurably(path: string, bytes: Uint8Array): void {
+  const part = `${path}.part`;
+  writeFileSync(part, bytes, { mode: 0o600 });
+  syncFile(part);
+  renameSync(part, path);
+  syncFolder(dirname(path));
 }
 
 /**

@@ -14,6 +14,7 @@ const snapshotOf = (sequence: number): Snapshot => ({
   sha256: `${sequence}`.padStart(64, '0'),
   bytes: 8_000_000,
   version: 74,
+  link: '0123456789abcdef',
 });
 
 t.test('[cluster] snapshots', { skip }, async (t) => {

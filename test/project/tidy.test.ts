@@ -155,8 +155,8 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'cache-folder failures sender-turns',
     'kept-bundle',
     'domain-names numbering-plan plain-text program-files call-order search/ secrets/',
-    'browser-bundler cluster/ providers/ thread',
-    'checkpointer-thread files/ imports/ knowledge/ reader/',
+    'browser-bundler providers/ thread',
+    'checkpointer-thread cluster/ files/ imports/ knowledge/ reader/',
     'checkpointer mail/',
   ],
 };

@@ -186,12 +186,12 @@ function digestOf(hash: Buffer): string {
   return `SHA-256=${paddedBase64Url(hash)}`;
 }
 
-function metadataOf({ sequence, sha256, bytes, version }: Snapshot): StoreRecord['metadata'] {
-  return { sequence: `${sequence}`, sha256, bytes: `${bytes}`, version: `${version}` };
+function metadataOf({ sequence, sha256, bytes, version, link }: Snapshot): StoreRecord['metadata'] {
+  return { sequence: `${sequence}`, sha256, bytes: `${bytes}`, version: `${version}`, link };
 }
 
-function snapshotFrom({ metadata: { sequence, sha256, bytes, version } }: StoreRecord): Snapshot {
-  return { sequence: Number(sequence), sha256, bytes: Number(bytes), version: Number(version) };
+function snapshotFrom({ metadata: { sequence, sha256, bytes, version, link } }: StoreRecord): Snapshot {
+  return { sequence: Number(sequence), sha256, bytes: Number(bytes), version: Number(version), link };
 }
 
 /** `<sequence>-<random>` */

@@ -101,6 +101,8 @@ export interface Snapshot {
   readonly bytes: number;
   /** The schema's version. */
   readonly version: number;
+  /** What the next change of the file names (store/page-log/pieces.ts). */
+  readonly link: string;
 }
 
 export interface Snapshots {

@@ -137,7 +137,7 @@ export class NodeFiles implements Files {
     if (served?.lane === undefined || served.isResting) throw new Error('it is not served');
     await served.lane.hold();
     const { content } = served.ledger;
-    const snapshot = { sequence: sequence(), sha256: '', bytes: content.length, version: 1 };
+    const snapshot = { sequence: sequence(), sha256: '', bytes: content.length, version: 1, link: '' };
     if (this.#served.get(workspaceId) !== served) throw new Error('it was let go of meanwhile');
     served.lane.release();
     const path = `${workspaceId}.packed`;
