@@ -56,6 +56,26 @@ const commands: readonly Listed[] = [
     summary: 'check and print the settings',
     load: () => import('./config-check.ts'),
   },
+  {
+    words: ['cluster', 'status'],
+    summary: 'show the nodes of a cluster and what each owns',
+    load: async () => ({ command: (await import('./cluster.ts')).status }),
+  },
+  {
+    words: ['cluster', 'move'],
+    summary: 'move a workspace to another node',
+    load: async () => ({ command: (await import('./cluster.ts')).move }),
+  },
+  {
+    words: ['cluster', 'drain'],
+    summary: 'have a node hand over its workspaces',
+    load: async () => ({ command: (await import('./cluster.ts')).drain }),
+  },
+  {
+    words: ['cluster', 'import'],
+    summary: 'bring the data of a single server into a new cluster',
+    load: () => import('./cluster-import.ts'),
+  },
   { words: ['version'], summary: 'print the version', load: () => import('./version.ts') },
 ];
 
@@ -73,6 +93,9 @@ const expected: ReadonlySet<string> = new Set([
   'SecretUnreadable',
   'BackupUnusable',
   'NativePartsUnusable',
+  'ClusterRefused',
+  'LogUnreachable',
+  'StorageUnavailable',
 ]);
 
 /**

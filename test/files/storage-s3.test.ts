@@ -1,37 +1,15 @@
 // The same rules with the files in a bucket, on a server of the S3 protocol. Decisions, "Providers".
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import S3rver from 's3rver';
 import t from 'tap';
 import { type Log, silentLog } from '../../engine/runtime/log.ts';
 import { s3Objects } from '../../workers/providers/objects-s3.ts';
+import { accessKey, bucket, secretKey, startBucket } from '../support/bucket.ts';
 import { type Service, startService, type Teardown } from '../support/service.ts';
 
 const mb = 1024 * 1024;
-const bucket = 'files';
-/** The server's only key. */
-const [accessKey, secretKey] = ['S3RVER', 'S3RVER'];
-
-async function startBucket(t: Teardown): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'switchboard-s3-'));
-  const server = new S3rver({
-    address: '127.0.0.1',
-    port: 0,
-    silent: true,
-    directory,
-    configureBuckets: [{ name: bucket, configs: [] }],
-  });
-  const { port } = await server.run();
-  t.teardown(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return `http://127.0.0.1:${port}`;
-}
-
 async function start(t: Teardown, given: Record<string, string> = {}, silenceMs?: number) {
   const env = {
     STORAGE_PROVIDER: 's3',

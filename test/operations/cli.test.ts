@@ -16,6 +16,10 @@ const commands = [
   ['import'],
   ['model', 'pull'],
   ['config', 'check'],
+  ['cluster', 'status'],
+  ['cluster', 'move'],
+  ['cluster', 'drain'],
+  ['cluster', 'import'],
   ['version'],
 ];
 
@@ -43,6 +47,8 @@ t.test('an invalid command line exits with 2, and says why and where to look', a
     [['backup'], /backup needs FOLDER/],
     [['erase'], /erase needs WORKSPACE/],
     [['reset-second-factor'], /reset-second-factor needs EMAIL/],
+    [['cluster', 'move', 'a'], /cluster move needs WORKSPACE NODE/],
+    [['cluster', 'import'], /cluster import needs DATA_DIR/],
     [['export', 'a', 'b'], /unexpected argument for export: b/],
   ];
   await Promise.all(

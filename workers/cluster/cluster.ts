@@ -3,6 +3,7 @@
 import type { NodeCalls, Nodes, Owners, Snapshots, WorkspaceLogs } from '../../engine/runtime/cluster/ports.ts';
 import type { NatsSettings } from './address.ts';
 import { NatsLink } from './connection.ts';
+import { Inventory } from './inventory.ts';
 import type { Layout } from './layout.ts';
 import { NatsCalls } from './node-calls.ts';
 import { JetStreamNodes } from './nodes.ts';
@@ -19,6 +20,8 @@ export interface ClusterOptions extends Omit<NatsSettings, 'clientName' | 'patie
   readonly leaseMs: number;
   /** How long the start waits for NATS, which may start at the same time. */
   readonly patienceMs?: number;
+  /** For whoever only looks: what is missing is not made, but refused. */
+  readonly mustExist?: boolean;
 }
 
 export interface ClusterStore {
@@ -27,6 +30,7 @@ export interface ClusterStore {
   readonly nodes: Nodes;
   readonly snapshots: Snapshots;
   readonly calls: NodeCalls;
+  readonly inventory: Inventory;
   /** Whether a server of NATS is connected now. */
   readonly isConnected: boolean;
   close(): Promise<void>;
@@ -36,21 +40,23 @@ const defaultPatienceMs = 20_000;
 
 /** Rejects with ClusterRefused, whose message names the setting. */
 export async function openCluster(options: ClusterOptions): Promise<ClusterStore> {
-  const { name, replicas, node, leaseMs, patienceMs = defaultPatienceMs } = options;
+  const { name, replicas, node, leaseMs, patienceMs = defaultPatienceMs, mustExist = false } = options;
   const layout = { name, replicas };
   const link = await NatsLink.open({ ...options, clientName: `${name} ${node}`, patienceMs });
   try {
-    await prepare(link, layout, patienceMs);
+    await prepare(link, layout, { patienceMs, mustExist });
   } catch (error) {
     await link.close();
     throw error;
   }
+  const records = { owners: new Records(link, layout, 'owners'), nodes: new Records(link, layout, 'nodes') };
   return {
     logs: new JetStreamLogs(link, layout),
-    owners: new JetStreamOwners(new Records(link, layout, 'owners')),
-    nodes: new JetStreamNodes(new Records(link, layout, 'nodes'), leaseMs),
+    owners: new JetStreamOwners(records.owners),
+    nodes: new JetStreamNodes(records.nodes, leaseMs),
     snapshots: new JetStreamSnapshots(link, layout),
     calls: new NatsCalls(link, layout, node),
+    inventory: new Inventory(link, layout, records),
     get isConnected() {
       return link.isConnected;
     },

@@ -25,7 +25,11 @@ const codes = {
 };
 
 /** Rejects with ClusterRefused, at once or after `patienceMs`, if waiting could have helped. */
-export async function prepare(link: NatsLink, layout: Layout, patienceMs: number): Promise<void> {
+export async function prepare(
+  link: NatsLink,
+  layout: Layout,
+  { patienceMs, mustExist }: { readonly patienceMs: number; readonly mustExist: boolean },
+): Promise<void> {
   requireSettings(layout);
   requireServer(link);
   await requireJetStream(link, patienceMs);
@@ -33,8 +37,8 @@ export async function prepare(link: NatsLink, layout: Layout, patienceMs: number
     const found = await patiently(
       link,
       patienceMs,
-      () => findOrMake(link, required),
-      (error) => refusalOf(error, required),
+      () => findOrMake(link, required, mustExist),
+      (error) => (error instanceof ClusterRefused ? error : refusalOf(error, required)),
     );
     requireUnchanged(found, required);
   }
@@ -82,13 +86,17 @@ async function requireJetStream(link: NatsLink, patienceMs: number): Promise<voi
     );
 }
 
-async function findOrMake(link: NatsLink, required: RequiredConfig): Promise<StreamConfig> {
+async function findOrMake(link: NatsLink, required: RequiredConfig, mustExist: boolean): Promise<StreamConfig> {
   const { streams } = link.jsm;
   try {
     return (await streams.info(required.name)).config;
   } catch (error) {
     if (codeOf(error) !== codes.streamMissing) throw error;
   }
+  if (mustExist)
+    throw new ClusterRefused(
+      `the NATS server ${link.server.name} has no stream ${required.name}: no node has started with this CLUSTER_NAME, or CLUSTER_NATS_URL leads to another NATS`,
+    );
   try {
     return (await streams.add({ ...required })).config;
   } catch (error) {

@@ -36,6 +36,19 @@ export class Records {
     return { value: found && valueOf(found), revision: found?.sequence ?? 0 };
   }
 
+  /** Every record, by key. Rejects with LogUnreachable. */
+  async list(): Promise<Map<string, unknown>> {
+    const place = bucketPlace(this.#layout, this.#bucket);
+    const records = new Map<string, unknown>();
+    const upTo = (await newestOf(this.#link, place))?.sequence ?? 0;
+    for await (const message of messagesOf(this.#link, place, { after: 0, upTo })) {
+      const value = valueOf(message);
+      if (value === undefined) records.delete(keyOf(message));
+      else records.set(keyOf(message), value);
+    }
+    return records;
+  }
+
   /**
    * The new revision; undefined if the record is no longer at `revision`, which may be by an earlier attempt of this very
    * call. Rejects with LogUnreachable.
