@@ -2,6 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ClusterCounts, ClusterFigures } from './cluster-figures.ts';
 import { LoopDelay } from './loop-delay.ts';
 
 export interface Metrics {
@@ -11,6 +12,8 @@ export interface Metrics {
   observeBatch(figures: { jobs: number; commitMs: number; syncMs: number }): void;
   /** One attempt of an outside job (a mail, a delivery): done, to be retried, or failed. */
   observeOutside(kind: string, outcome: 'sent' | 'retry' | 'failed'): void;
+  /** Undefined on a server alone. */
+  readonly cluster: ClusterCounts | undefined;
   /** The text of GET /metrics. */
   text(): Promise<{ contentType: string; text: string }>;
   stop(): void;
@@ -28,10 +31,14 @@ export interface Gauges {
   folderFaults(): number;
   /** Of the data folder. */
   disk(): { readonly freeBytes: number; readonly hasRoom: boolean };
+  /** Of a node of a cluster. */
+  readonly cluster?: (() => ClusterFigures) | undefined;
 }
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const diskBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
+/** Up to an election of NATS and what waits behind it. */
+const appendBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 export function createMetrics(
@@ -44,7 +51,9 @@ export function createMetrics(
   addLoopGauges(registry, loop);
   addServiceGauges(registry, gauges);
   addProcessGauges(registry, about);
+  const cluster = gauges.cluster === undefined ? undefined : clusterCountsIn(registry, gauges.cluster);
   return {
+    cluster,
     observeRequest: (operation, status, durationMs) =>
       counters.requests.observe({ operation, status }, durationMs / 1000),
     observeCeiling: (ceiling) => counters.ceilings.inc({ ceiling }),
@@ -110,6 +119,48 @@ function countersIn(registry: Registry) {
       labelNames: ['kind', 'outcome'] as const,
       registers,
     }),
+  };
+}
+
+function clusterCountsIn(registry: Registry, figures: () => ClusterFigures): ClusterCounts {
+  const registers = [registry];
+  const add = (name: string, help: string, read: (now: ClusterFigures) => number): void =>
+    addGauge(registry, name, { help, read: () => read(figures()) });
+  const count = (name: string, help: string): Counter => new Counter({ name, help, registers });
+  add(
+    'switchboard_cluster_workspaces_served',
+    'Workspaces that this node serves, and the directory.',
+    (now) => now.workspacesServed,
+  );
+  add('switchboard_cluster_copies', 'Copies of workspaces that other nodes serve.', (now) => now.copies);
+  add('switchboard_cluster_copies_behind', 'Copies that are behind their log.', (now) => now.copiesBehind);
+  add('switchboard_cluster_lease_held', "1 while this node's lease is held; otherwise it answers nothing.", (now) =>
+    now.isLeaseHeld ? 1 : 0,
+  );
+  add('switchboard_cluster_nats_connected', '1 while a NATS server is connected.', (now) =>
+    now.isNatsConnected ? 1 : 0,
+  );
+  const appends = new Histogram({
+    name: 'switchboard_cluster_append_seconds',
+    help: 'Time until the log acknowledged an entry.',
+    buckets: appendBuckets,
+    registers,
+  });
+  const voided = count('switchboard_cluster_voided_commits_total', 'Commits that the log did not take.');
+  const takeOvers = count('switchboard_cluster_take_overs_total', 'Workspaces that this node began to serve.');
+  const handOvers = count('switchboard_cluster_hand_overs_total', 'Workspaces that this node handed to another.');
+  const forwarded = new Counter({
+    name: 'switchboard_cluster_forwarded_requests_total',
+    help: 'Requests that were sent to the owner, by outcome: answered, not served, unknown.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  return {
+    observeAppend: (durationMs) => appends.observe(durationMs / 1000),
+    observeVoided: (commits) => voided.inc(commits),
+    observeTakeOver: () => takeOvers.inc(),
+    observeHandOver: () => handOvers.inc(),
+    observeForwarded: (outcome) => forwarded.inc({ outcome }),
   };
 }
 

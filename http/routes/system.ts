@@ -22,6 +22,8 @@ export interface SystemOptions {
   readPage(path: string): string;
   /** False while the service starts or stops. */
   isReady(): boolean;
+  /** Why a node of a cluster answers nothing now; none otherwise. */
+  hindrances?(): readonly string[];
   /** Problems while the service runs, and how to fix them. */
   faults(): readonly string[];
 }
@@ -55,7 +57,12 @@ const pageHeaders = {
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
 };
-const NotReady = Type.Object({ status: Type.Literal('not ready') });
+const NotReady = Type.Object({
+  status: Type.Literal('not ready'),
+  faults: Type.Optional(
+    Type.Array(Type.String(), { description: 'In a cluster: why this node answers nothing now. Omitted otherwise.' }),
+  ),
+});
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, one route after the other
 export function systemRoutes(options: SystemOptions): Route[] {
@@ -149,14 +156,25 @@ export function systemRoutes(options: SystemOptions): Route[] {
       tag: 'Service',
       summary: 'Check that the service accepts requests',
       description:
-        'Returns 503 while the service starts or stops. ' +
+        'Returns 503 while the service starts or stops, and while a node of a cluster cannot reach the log. ' +
         '`faults` summarizes what is wrong with the data folder or the file storage; everything not affected is served.',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: Ready },
-      otherReplies: { 503: { description: 'The service starts or stops.', contentType: jsonType, schema: NotReady } },
+      otherReplies: {
+        503: {
+          description: 'The service starts or stops, or cannot reach the log.',
+          contentType: jsonType,
+          schema: NotReady,
+        },
+      },
       refusals: [],
-      send: () => (options.isReady() ? json(JSON.stringify(readyAnswer(options.faults()))) : notReady()),
+      send() {
+        const hindrances = options.hindrances?.() ?? [];
+        return options.isReady() && hindrances.length === 0
+          ? json(JSON.stringify(readyAnswer(options.faults())))
+          : notReady(hindrances);
+      },
     }),
     route({
       operation: 'system.metrics',
@@ -180,7 +198,11 @@ function json(body: string): RawReply {
   return { status: 200, headers: { 'Content-Type': `${jsonType}; charset=utf-8` }, body };
 }
 
-function notReady(): RawReply {
-  const { headers, body } = json(JSON.stringify({ status: 'not ready' } satisfies Static<typeof NotReady>));
+function notReady(hindrances: readonly string[]): RawReply {
+  const answer: Static<typeof NotReady> = {
+    status: 'not ready',
+    ...(hindrances.length > 0 && { faults: [...hindrances] }),
+  };
+  const { headers, body } = json(JSON.stringify(answer));
   return { status: 503, headers: { ...headers, 'Retry-After': String(unavailableRetrySeconds) }, body };
 }

@@ -1,6 +1,8 @@
 import t from 'tap';
+import { clusterHindrances } from '../../http/process/cluster-figures.ts';
 import { type LoopClock, LoopDelay } from '../../http/process/loop-delay.ts';
 import { createMetrics, type Metrics } from '../../http/process/metrics.ts';
+import { systemRoutes } from '../../http/routes/system.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import { startService } from '../support/service.ts';
 import { turns } from '../support/toy.ts';
@@ -143,6 +145,69 @@ const nothing = {
 };
 const delay = async (metrics: Metrics, part: string): Promise<number> =>
   parse((await metrics.text()).text).get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1;
+
+t.test('[cluster] a node counts its part in the cluster; a server alone declares nothing of it', async (t) => {
+  const alone = createMetrics(nothing);
+  t.equal(alone.cluster, undefined);
+  t.notMatch((await alone.text()).text, 'switchboard_cluster_');
+  alone.stop();
+  let figures = { workspacesServed: 3, copies: 5, copiesBehind: 1, isLeaseHeld: true, isNatsConnected: true };
+  const metrics = createMetrics({ ...nothing, cluster: () => figures });
+  t.teardown(() => metrics.stop());
+  const read = async (name: string): Promise<number | undefined> =>
+    parse((await metrics.text()).text).get(`switchboard_cluster_${name}`);
+  for (const [name, value] of [
+    ['workspaces_served', 3],
+    ['copies', 5],
+    ['copies_behind', 1],
+    ['lease_held', 1],
+    ['nats_connected', 1],
+    ['voided_commits_total', 0],
+  ] as const)
+    t.equal(await read(name), value, name);
+  figures = { ...figures, isLeaseHeld: false, isNatsConnected: false };
+  t.equal(await read('lease_held'), 0);
+  t.equal(await read('nats_connected'), 0);
+  metrics.cluster?.observeAppend(3);
+  metrics.cluster?.observeVoided(2);
+  metrics.cluster?.observeTakeOver();
+  metrics.cluster?.observeHandOver();
+  metrics.cluster?.observeForwarded('not served');
+  for (const [name, value] of [
+    ['append_seconds_count', 1],
+    ['append_seconds_bucket{le="0.0025"}', 0],
+    ['append_seconds_bucket{le="0.005"}', 1],
+    ['voided_commits_total', 2],
+    ['take_overs_total', 1],
+    ['hand_overs_total', 1],
+    ['forwarded_requests_total{outcome="not served"}', 1],
+  ] as const)
+    t.equal(await read(name), value, name);
+});
+
+t.test('[cluster] a node that cannot show that it owns what it serves is not ready, and says why', async (t) => {
+  const metrics = createMetrics(nothing);
+  t.teardown(() => metrics.stop());
+  let now = { isNatsConnected: true, isLeaseHeld: true };
+  const [ready] = systemRoutes({
+    routes: () => [],
+    metrics,
+    baseUrl: 'http://switchboard.test',
+    readPage: () => '',
+    isReady: () => true,
+    hindrances: () => clusterHindrances(now),
+    faults: () => [],
+  }).filter(({ operation }) => operation === 'system.ready');
+  const ask = async (): Promise<{ status: number; body: unknown }> => {
+    const { status, body } = (await ready?.send?.({} as never, {} as never)) as { status: number; body: string };
+    return { status, body: JSON.parse(body) };
+  };
+  t.same(await ask(), { status: 200, body: { status: 'ready' } });
+  now = { isNatsConnected: true, isLeaseHeld: false };
+  t.match(await ask(), { status: 503, body: { status: 'not ready', faults: [/lease has ended/] } });
+  now = { isNatsConnected: false, isLeaseHeld: false };
+  t.match(await ask(), { status: 503, body: { faults: [/^no NATS server of the cluster can be reached/] } });
+});
 
 /** Runs timers by hand: the next one rings `lateMs` late. */
 function heldClock() {

@@ -3,6 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, st
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { readConfig } from '../../http/process/config.ts';
+import { createMetrics } from '../../http/process/metrics.ts';
 import { tempFolder } from '../support/folder.ts';
 import { startService, type Teardown } from '../support/service.ts';
 
@@ -13,7 +14,9 @@ const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
 t.test('the dashboard shows every figure that is served, and no other', async (t) => {
   const service = await startService(t);
   await service.workspace();
-  const text: string = (await service.get('//metrics')).body;
+  const alone: string = (await service.get('//metrics')).body;
+  t.notMatch(alone, 'switchboard_cluster_');
+  const text = `${alone}\n${await clusterMetrics(t)}`;
   const served = new Set([...text.matchAll(/^# TYPE (switchboard_\w+)/gm)].map(([, name = '']) => name));
   const shown = new Set(
     [...read('grafana.json').matchAll(/switchboard_\w+/g)].map(([name]) => name.replace(/_(?:bucket|count|sum)$/, '')),
@@ -34,6 +37,21 @@ t.test('the dashboard shows every figure that is served, and no other', async (t
   for (const { targets } of panels)
     for (const { expr } of targets) t.equal(expr.split('(').length, expr.split(')').length, expr);
 });
+
+/** The metrics of a node of a cluster that does nothing. */
+async function clusterMetrics(t: Teardown): Promise<string> {
+  const metrics = createMetrics({
+    engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }),
+    sockets: () => ({ agent: 0, visitor: 0 }),
+    readerWaiting: () => 0,
+    outboxAgeSeconds: () => 0,
+    folderFaults: () => 0,
+    disk: () => ({ freeBytes: 0, hasRoom: true }),
+    cluster: () => ({ workspacesServed: 0, copies: 0, copiesBehind: 0, isLeaseHeld: true, isNatsConnected: true }),
+  });
+  t.teardown(() => metrics.stop());
+  return (await metrics.text()).text;
+}
 
 t.test('the operating pages name existing things', async (t) => {
   const pages = join(root, 'docs/operations');
