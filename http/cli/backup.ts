@@ -26,6 +26,9 @@ open the secrets: protect it like the data folder.
   --workspace WORKSPACE  copy only this workspace, given by id or subdomain, with its secrets sealed with a new key, to move it
                          to another server
 
+With the settings of a node of a cluster, it copies what the cluster has instead, from NATS, and needs no node and no DATA_DIR. It
+first gathers the files in FOLDER.gathered, so that needs twice the room.
+
 Copies nothing if the disk has too little room, or would be left with less than DISK_RESERVE_BYTES for the service.
 
 Exits with 1 if something could not be copied or failed a check; FOLDER then contains what could be copied.`,
@@ -33,40 +36,51 @@ Exits with 1 if something could not be copied or failed a check; FOLDER then con
   operands: { min: 1, max: 1 },
   async run({ values, operands: [to = ''] }) {
     const config = readConfig(process.env);
-    const dataDir = resolve(config.dataDir);
     setPriority(priority);
     const named = textOf(values, 'workspace');
-    const workspaceId = named === undefined ? undefined : workspaceNamed(dataDir, named).id;
-    const progress = createProgress();
-    const { manifest, findings } = await backup({
-      dataDir,
-      to,
-      workspaceId,
-      program: programVersion(),
-      madeAt: new Date().toISOString(),
-      secretsElsewhere: [
-        ...(config.jwtSecret === undefined ? [] : ['JWT_SECRET']),
-        ...(config.secretsKey === undefined ? [] : ['SECRETS_KEY']),
-      ],
-      reseal: workspaceId === undefined ? undefined : resealing(config, dataDir),
-      reserveBytes: config.diskReserveBytes,
-      onProgress: progress.at,
-    }).finally(progress.end);
-    for (const { where, rule, fault } of findings) say(`${where}: failed check: ${rule}: ${fault}`);
-    const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
-    const { length } = manifest.workspaces;
-    say(
-      `${resolve(to)}: ${length} ${length === 1 ? 'workspace' : 'workspaces'}, ` +
-        `${manifest.workspaces.reduce((sum, { messages }) => sum + messages, 0)} messages, ` +
-        `${(bytes / 1e6).toFixed(1)} MB${findings.length === 0 ? ', checked' : ''}`,
+    if (config.cluster === undefined) return backUp(config, { dataDir: resolve(config.dataDir), to, named });
+    // Loaded in a cluster only.
+    const { withGathered } = await import('./cluster-gather.ts');
+    return withGathered(config.cluster, { to: resolve(to), named }, (dataDir) =>
+      backUp(config, { dataDir, to, named }),
     );
-    if (manifest.scope === 'all' && manifest.secretsElsewhere.length > 0)
-      say(
-        `The backup does not contain ${manifest.secretsElsewhere.join(' and ')}, which came from the environment; restore it with the same.`,
-      );
-    return findings.length === 0 ? exitCodes.done : exitCodes.failed;
   },
 };
+
+async function backUp(
+  config: Config,
+  { dataDir, to, named }: { readonly dataDir: string; readonly to: string; readonly named: string | undefined },
+): Promise<number> {
+  const workspaceId = named === undefined ? undefined : workspaceNamed(dataDir, named).id;
+  const progress = createProgress();
+  const { manifest, findings } = await backup({
+    dataDir,
+    to,
+    workspaceId,
+    program: programVersion(),
+    madeAt: new Date().toISOString(),
+    secretsElsewhere: [
+      ...(config.jwtSecret === undefined ? [] : ['JWT_SECRET']),
+      ...(config.secretsKey === undefined ? [] : ['SECRETS_KEY']),
+    ],
+    reseal: workspaceId === undefined ? undefined : resealing(config, dataDir),
+    reserveBytes: config.diskReserveBytes,
+    onProgress: progress.at,
+  }).finally(progress.end);
+  for (const { where, rule, fault } of findings) say(`${where}: failed check: ${rule}: ${fault}`);
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  const { length } = manifest.workspaces;
+  say(
+    `${resolve(to)}: ${length} ${length === 1 ? 'workspace' : 'workspaces'}, ` +
+      `${manifest.workspaces.reduce((sum, { messages }) => sum + messages, 0)} messages, ` +
+      `${(bytes / 1e6).toFixed(1)} MB${findings.length === 0 ? ', checked' : ''}`,
+  );
+  if (manifest.scope === 'all' && manifest.secretsElsewhere.length > 0)
+    say(
+      `The backup does not contain ${manifest.secretsElsewhere.join(' and ')}, which came from the environment; restore it with the same.`,
+    );
+  return findings.length === 0 ? exitCodes.done : exitCodes.failed;
+}
 
 /**
  * A backup of one workspace must not contain the key of the whole service. Undefined if nothing has been sealed yet.

@@ -2,11 +2,14 @@
 // Each command is loaded on demand, so that none pays for the others.
 
 import { parseArgs } from 'node:util';
-import { type Command, exitCodes, say } from './command.ts';
+import { readConfig } from '../process/config.ts';
+import { type Command, exitCodes, ProgramError, say } from './command.ts';
 
 interface Listed {
   readonly words: readonly string[];
   readonly summary: string;
+  /** Works on the data folder of a server alone: a node's folder holds a part, and what is changed in it does not count. */
+  readonly isForOneServer?: true;
   load(): Promise<{ readonly command: Command }>;
 }
 
@@ -21,18 +24,35 @@ const commands: readonly Listed[] = [
     summary: 'back up all data or one workspace, while the service runs',
     load: () => import('./backup.ts'),
   },
-  { words: ['restore'], summary: 'restore a backup', load: () => import('./restore.ts') },
-  { words: ['verify'], summary: 'check the data for consistency', load: () => import('./verify.ts') },
+  { words: ['restore'], summary: 'restore a backup', isForOneServer: true, load: () => import('./restore.ts') },
+  {
+    words: ['verify'],
+    summary: 'check the data for consistency',
+    isForOneServer: true,
+    load: () => import('./verify.ts'),
+  },
   {
     words: ['repair'],
     summary: 'rebuild directory.db from the workspaces, accept changed keys',
+    isForOneServer: true,
     load: () => import('./repair.ts'),
   },
-  { words: ['export'], summary: 'export a workspace as lines of JSON', load: () => import('./export.ts') },
-  { words: ['erase'], summary: 'permanently remove a contact or a workspace', load: () => import('./erase.ts') },
+  {
+    words: ['export'],
+    summary: 'export a workspace as lines of JSON',
+    isForOneServer: true,
+    load: () => import('./export.ts'),
+  },
+  {
+    words: ['erase'],
+    summary: 'permanently remove a contact or a workspace',
+    isForOneServer: true,
+    load: () => import('./erase.ts'),
+  },
   {
     words: ['reset-second-factor'],
     summary: 'let an agent in who lost every second factor',
+    isForOneServer: true,
     load: () => import('./reset-second-factor.ts'),
   },
   {
@@ -149,7 +169,15 @@ async function run(args: readonly string[]): Promise<number> {
   if (positionals.length < command.operands.min) return misused(`${name} needs ${command.usage}`, name);
   if (positionals.length > command.operands.max)
     return misused(`unexpected argument for ${name}: ${positionals[command.operands.max]}`, name);
+  if (listed.isForOneServer === true) requireOneServer(name);
   return command.run({ values, operands: positionals });
+}
+
+function requireOneServer(name: string): void {
+  if (readConfig(process.env).cluster !== undefined)
+    throw new ProgramError(
+      `${name} works on the data folder of a server alone, and these are the settings of a node of a cluster; without CLUSTER_… settings, it works on a folder made by switchboard restore`,
+    );
 }
 
 function overview(): number {
