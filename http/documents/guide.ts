@@ -21,7 +21,7 @@ export const guidePages = {
     'billing',
   ],
   api: ['authentication', 'sockets', 'webhooks', 'verification-codes', 'oauth-apps'],
-  operations: ['installing', 'configuration', 'accounts', 'backup-restore', 'upgrading', 'monitoring'],
+  operations: ['installing', 'configuration', 'accounts', 'backup-restore', 'upgrading', 'monitoring', 'cluster'],
   design: ['architecture', 'behaviour', 'performance'],
 } as const;
 

@@ -110,7 +110,7 @@ function release(): string {
   const folder = join(dist, name);
   mkdirSync(folder);
   copyFileSync(executable, join(folder, 'switchboard'));
-  for (const file of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json'])
+  for (const file of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json', 'nats.conf', 'nats.service'])
     copyFileSync(join(import.meta.dirname, file), join(folder, file));
   for (const file of ['LICENSE', 'SECURITY.md', 'CHANGELOG.md']) copyFileSync(join(root, file), join(folder, file));
   cpSync(join(root, 'docs'), join(folder, 'docs'), { recursive: true });

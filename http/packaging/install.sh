@@ -28,7 +28,7 @@ doc=$root/usr/share/doc/switchboard
 data=$root/var/lib/switchboard
 
 [ -x "$here/switchboard" ] || fail "there is no executable $here/switchboard"
-for file in switchboard.service OPERATING.md grafana.json; do [ -f "$here/$file" ] || fail "$here/$file is missing"; done
+for file in switchboard.service OPERATING.md grafana.json nats.conf nats.service; do [ -f "$here/$file" ] || fail "$here/$file is missing"; done
 if [ -n "$live" ] && [ -z "$dry" ]; then
   [ "$(id -u)" = 0 ] || fail 'run it as root'
   command -v systemctl > /dev/null || fail 'systemd is not here; see OPERATING.md for what to run'
@@ -43,11 +43,15 @@ fi
 was_running=
 if [ -n "$live" ] && command -v systemctl > /dev/null && systemctl is-active --quiet switchboard 2> /dev/null; then was_running=1; fi
 if [ -n "$was_running" ]; then
-  # By the program that wrote the data, as the user that owns it.
-  copy=$root/var/backups/switchboard-$(date -u +%Y%m%dT%H%M%SZ)
-  say "backing up to $copy"
-  run install -d -m 0700 -o switchboard -g switchboard "$copy.dir"
-  run runuser -u switchboard -- env DATA_DIR="$data" SWITCHBOARD_CACHE_DIR="$root/var/cache/switchboard" "$bin" backup "$copy.dir/data"
+  if grep -q '^[[:space:]]*CLUSTER_NATS_URL=.' "$settings" 2> /dev/null; then
+    say 'this is a node of a cluster, whose data is in NATS: no backup is made here; switchboard backup makes one'
+  else
+    # By the program that wrote the data, as the user that owns it.
+    copy=$root/var/backups/switchboard-$(date -u +%Y%m%dT%H%M%SZ)
+    say "backing up to $copy"
+    run install -d -m 0700 -o switchboard -g switchboard "$copy.dir"
+    run runuser -u switchboard -- env DATA_DIR="$data" SWITCHBOARD_CACHE_DIR="$root/var/cache/switchboard" "$bin" backup "$copy.dir/data"
+  fi
   run systemctl stop switchboard
 fi
 
@@ -59,7 +63,7 @@ fi
 run install -D -m 0755 "$here/switchboard" "$bin.new"
 run mv -f "$bin.new" "$bin"
 run install -D -m 0644 "$here/switchboard.service" "$unit"
-for file in OPERATING.md grafana.json; do run install -D -m 0644 "$here/$file" "$doc/$file"; done
+for file in OPERATING.md grafana.json nats.conf nats.service; do run install -D -m 0644 "$here/$file" "$doc/$file"; done
 if [ -d "$here/docs" ]; then
   run rm -rf "$doc/docs"
   run cp -R "$here/docs" "$doc/docs"

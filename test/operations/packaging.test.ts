@@ -76,12 +76,12 @@ t.test('the operating pages name existing things', async (t) => {
   for (const [, name = ''] of page.matchAll(/^switchboard ([a-z-]+)/gm))
     t.ok(existsSync(join(root, 'http/cli', `${name}.ts`)), name);
   const config = readFileSync(join(root, 'http/process/config.ts'), 'utf8');
-  const settings = [...`${page}${read('install.sh')}`.matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map(([, name = '']) => name);
+  const settings = [...`${page}${read('install.sh')}`.matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name = '']) => name);
   t.ok(settings.length > 8);
   for (const name of settings) t.ok(config.includes(`'${name}'`), name);
   // All proposed settings are used together.
   const proposed = Object.fromEntries(
-    [...page.matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+    [...page.matchAll(/^([A-Z][A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
   );
   t.match(readConfig(proposed), { port: 443, tls: { certFile: '/etc/switchboard/fullchain.pem' } });
 });
@@ -97,10 +97,54 @@ t.test('the unit is one that systemd takes, and holds the service tight', { skip
   t.ok(security.status !== 0 || level < 2.5, `exposure ${level}`);
 });
 
+const program = process.env['NATS_SERVER'] ?? 'nats-server';
+const noNats = spawnSync(program, ['--version']).status === 0 ? false : 'nats-server is not here';
+t.test('[cluster] NATS takes the configuration that is shipped', { skip: noNats }, async (t) => {
+  const checked = spawnSync(program, ['-t', '-c', join(folder, 'nats.conf')], { encoding: 'utf8' });
+  t.match(checked, { status: 0, stderr: /is valid/ });
+  const config = read('nats.conf');
+  const [, password] = /^ROUTE_PASSWORD: "(.*)"$/m.exec(config) ?? [];
+  t.equal(config.split(`nats://routes:${password}@`).length, 4);
+});
+
+t.test('[cluster] the unit of NATS is one that systemd takes', { skip: noAnalyze }, async (t) => {
+  const path = join(tempFolder(t), 'nats.service');
+  writeFileSync(path, read('nats.service').replaceAll('/usr/local/bin/nats-server', '/bin/true'));
+  const verified = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+  t.notMatch(`${verified.stdout}${verified.stderr}`, /nats\.service:\d+/);
+});
+
+t.test('[cluster] the nodes of the compose file have valid settings, each its own name', async (t) => {
+  const file = read('compose.yaml');
+  const pairs = (text: string): [string, string][] =>
+    [...text.matchAll(/^ +([A-Z][A-Z0-9_]+): (.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
+  const shared = pairs(file.slice(file.indexOf('x-settings:'), file.indexOf('\nservices:')));
+  const given: Record<string, string> = Object.fromEntries(
+    ['NATS_PASSWORD', 'CLUSTER_SECRET', 'JWT_SECRET', 'SECRETS_KEY'].map((name) => [name, name.padEnd(32, '-')]),
+  );
+  const filled = (text: string): string =>
+    text.replaceAll(
+      /\$\{(\w+)(?::-([^}]*))?\}/g,
+      (_, name: string, fallback?: string) => given[name] ?? fallback ?? '',
+    );
+  const nodes = [...file.matchAll(/^ {2}(node-\w):\n {4}<<: \*node\n[^]*?<<: \*settings\n((?: {6}[A-Z].*\n)+)/gm)];
+  const servers = [...file.matchAll(/^ {2}(nats-\w):\n {4}<</gm)].map(([, name = '']) => name);
+  t.equal(nodes.length, 3);
+  for (const [, name = '', own = ''] of nodes) {
+    const env = Object.fromEntries([...shared, ...pairs(own)].map(([key, value]) => [key, filled(value)]));
+    const { cluster } = readConfig({ HOST: '0.0.0.0', ...env });
+    t.match(cluster, { node: name.slice('node-'.length), nodeUrl: `http://${name}:8080`, replicas: servers.length });
+    t.same(
+      cluster?.natsUrl.split(',').map((url) => new URL(url).hostname),
+      servers,
+    );
+  }
+});
+
 /** The downloaded files, with a stub as the program. */
 function download(t: Teardown): string {
   const from = tempFolder(t);
-  for (const name of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json'])
+  for (const name of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json', 'nats.conf', 'nats.service'])
     cpSync(join(folder, name), join(from, name));
   cpSync(join(root, 'docs'), join(from, 'docs'), { recursive: true });
   writeFileSync(join(from, 'switchboard'), '#!/bin/sh\necho switchboard 0.0.0\n');
@@ -119,7 +163,7 @@ t.test('install.sh puts everything in its place; repeated, it keeps the settings
   install();
   t.equal(statSync(join(to, 'usr/local/bin/switchboard')).mode & 0o777, 0o755);
   t.equal(readFileSync(join(to, 'etc/systemd/system/switchboard.service'), 'utf8'), read('switchboard.service'));
-  for (const name of ['OPERATING.md', 'docs/operations/installing.md'])
+  for (const name of ['OPERATING.md', 'nats.conf', 'nats.service', 'docs/operations/cluster.md'])
     t.ok(existsSync(join(to, 'usr/share/doc/switchboard', name)), name);
   const settings = join(to, 'etc/switchboard/environment');
   t.equal(statSync(settings).mode & 0o777, 0o600);
