@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import t from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { Desk, type Place } from '../soak/desk.ts';
+import { Desk } from '../soak/desk.ts';
 import { Ledger } from '../soak/ledger.ts';
-import { Line } from '../soak/line.ts';
 import { growthOf, planLives } from '../soak/plan.ts';
 import { runSoak } from '../soak/soak.ts';
 import { tempFolder } from '../support/folder.ts';
+import { Line, type Place } from '../support/line.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { startService } from '../support/service.ts';
 

@@ -5,9 +5,9 @@
 import { Api } from '../../bench/api.ts';
 import { addAgent, makeTenant } from '../../bench/scenario.ts';
 import { signatureOf } from '../../http/signed/signatures.ts';
+import { type Frame, Line } from '../support/line.ts';
 import type { Random } from '../support/seeded.ts';
 import type { Desk } from './desk.ts';
-import { type Frame, Line } from './line.ts';
 
 export interface CrowdSize {
   readonly agents: number;

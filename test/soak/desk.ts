@@ -2,78 +2,51 @@
 // judged here: refusals by the rules are counted, refusals of a full disk are expected while it is full, and anything
 // else is a surprise.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type CallOptions, callApi } from '../support/api.ts';
+import { Crew } from '../support/crew.ts';
+import type { Place, Reply } from '../support/line.ts';
 import type { Random } from '../support/seeded.ts';
-import type { Host } from './host.ts';
 import type { Ledger } from './ledger.ts';
-import type { Reply } from './line.ts';
 
 /** Answers to calls in progress may arrive for this long after a fault has ended. */
 const graceMs = 3000;
 /** A rule refused: another actor was faster, or it is over. */
 const allowedRefusals: readonly number[] = [403, 409, 422];
 
-/** What actors know about the machine: its address, and whether it is up. */
-export type Place = Pick<Host, 'isUp' | 'url'>;
-
 export class Desk {
   readonly host: Place;
   readonly ledger: Ledger;
-  /** Actors' pauses are drawn around this. */
-  readonly thinkMs: number;
-  #isHeld = false;
-  #isOver = false;
-  #acting = 0;
-  #wake: (() => void)[] = [];
-  readonly #actors: Promise<void>[] = [];
+  readonly #crew: Crew;
   #troubleUntilMs = 0;
 
   constructor(options: { host: Place; ledger: Ledger; thinkMs: number }) {
-    ({ host: this.host, ledger: this.ledger, thinkMs: this.thinkMs } = options);
+    ({ host: this.host, ledger: this.ledger } = options);
+    this.#crew = new Crew({
+      thinkMs: options.thinkMs,
+      onError: (error) => this.ledger.surprise(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    });
   }
 
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#crew.isOver;
   }
 
   /** Runs an actor repeatedly until the end. */
   employ(random: Random, act: () => Promise<void>, options: { pace?: number } = {}): void {
-    const { pace = 1 } = options;
-    this.#actors.push(
-      (async () => {
-        while (!this.#isOver) {
-          await pause(this.thinkMs * pace * (0.5 + random.next()));
-          while (this.#isHeld && !this.#isOver) await new Promise<void>((resolve) => this.#wake.push(resolve));
-          if (this.#isOver) return;
-          this.#acting += 1;
-          try {
-            await act();
-          } catch (error) {
-            this.ledger.surprise(error instanceof Error ? (error.stack ?? error.message) : String(error));
-          }
-          this.#acting -= 1;
-          this.#wakeAll();
-        }
-      })(),
-    );
+    this.#crew.employ(random, act, options);
   }
 
   /** Resolves when no actor is active. */
-  async hold(): Promise<void> {
-    this.#isHeld = true;
-    while (this.#acting > 0) await new Promise<void>((resolve) => this.#wake.push(resolve));
+  hold(): Promise<void> {
+    return this.#crew.hold();
   }
 
   goOn(): void {
-    this.#isHeld = false;
-    this.#wakeAll();
+    this.#crew.goOn();
   }
 
-  async end(): Promise<void> {
-    this.#isOver = true;
-    this.#wakeAll();
-    await Promise.all(this.#actors);
+  end(): Promise<void> {
+    return this.#crew.end();
   }
 
   /** Calls may fail from now on, and for a moment after the fault has ended. */
@@ -133,11 +106,5 @@ export class Desk {
     else if (allowedRefusals.includes(status)) this.ledger.count('refused by a rule');
     else this.ledger.surprise(`${what} was answered with ${status} ${JSON.stringify(body).slice(0, 300)}`);
     return false;
-  }
-
-  #wakeAll(): void {
-    const wake = this.#wake;
-    this.#wake = [];
-    for (const call of wake) call();
   }
 }

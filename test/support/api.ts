@@ -15,6 +15,8 @@ export interface CallOptions {
   readonly token?: string | undefined;
   /** Added to the headers of every call; undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Ends the call, which rejects then. */
+  readonly signal?: AbortSignal;
 }
 
 /** The path is below /api/v1, unless it begins with two slashes. */
@@ -37,6 +39,7 @@ export async function callApi<Body = any>(
     method,
     headers,
     body,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;

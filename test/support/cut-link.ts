@@ -1,4 +1,4 @@
-// A line between a client and a server that a test cuts, or on which an answer gets lost or changed.
+// A line between a client and a server that a test cuts or silences, or on which an answer gets lost or changed.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -8,6 +8,7 @@ export class CutLink {
   readonly port: number;
   readonly #sockets = new Set<Socket>();
   #isCut = false;
+  #isSilent = false;
   #losing:
     | { readonly question: string; readonly answer: string; isAsked: boolean; readonly lost: () => void }
     | undefined;
@@ -42,8 +43,16 @@ export class CutLink {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Nothing passes in either direction until mend(), and no connection ends. What was sent meanwhile then arrives. */
+  silence(): void {
+    this.#isSilent = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
   mend(): void {
     this.#isCut = false;
+    this.#isSilent = false;
+    for (const socket of this.#sockets) socket.resume();
   }
 
   /**
@@ -99,6 +108,7 @@ export class CutLink {
       client.write(this.#rewritten(bytes));
       if (this.#seeing !== undefined && bytes.includes(this.#seeing.text)) this.#seeing.resolve();
     });
+    if (this.#isSilent) for (const socket of both) socket.pause();
   }
 
   #rewritten(bytes: Buffer): Buffer {

@@ -23,6 +23,8 @@ export const skip = hasNats
 export interface NatsOptions {
   /** More lines for the configuration. */
   readonly config?: string;
+  /** Clients learn only the addresses that they were given, so that each of their connections can be cut. */
+  readonly isUnadvertised?: boolean;
   readonly jetStream?: string | false;
 }
 
@@ -81,7 +83,7 @@ export async function startCluster(t: Teardown, size: number, options: NatsOptio
   const folder = tempFolder(t);
   const routes = await Promise.all(Array.from({ length: size }, freePort));
   const cluster = (index: number): string =>
-    `cluster { name: test, listen: "127.0.0.1:${routes[index]}", routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')}] }`;
+    `cluster { name: test, listen: "127.0.0.1:${routes[index]}", no_advertise: ${options.isUnadvertised === true}, routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')}] }`;
   const servers = await Promise.all(
     routes.map(async (_, index) => {
       const name = `n${index}`;

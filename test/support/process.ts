@@ -16,7 +16,11 @@ export interface Ended {
 export interface ProcessLimits {
   /** The limit of its open files and connections. */
   readonly descriptors?: number;
+  /** What is kept at least of each of its two outputs, the newest. */
+  readonly logChars?: number;
 }
+
+const keptLogChars = 4 * 1024 * 1024;
 
 export class ServiceProcess {
   readonly #child: ChildProcess;
@@ -24,14 +28,16 @@ export class ServiceProcess {
   stdout = '';
   stderr = '';
   url = '';
+  readonly #logChars: number;
   #wake: (() => void)[] = [];
   #hasEnded = false;
 
   private constructor(
     env: Readonly<Record<string, string>>,
     nodeArgs: readonly string[],
-    { descriptors }: ProcessLimits,
+    { descriptors, logChars = keptLogChars }: ProcessLimits,
   ) {
+    this.#logChars = logChars;
     // Nothing of the test's environment affects the service, including the loader that tap puts into NODE_OPTIONS.
     const limited = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
     this.#child = spawn('env', ['-u', 'NODE_OPTIONS', ...limited, process.execPath, ...nodeArgs, 'http/main.js'], {
@@ -85,6 +91,10 @@ export class ServiceProcess {
     return Number(new URL(this.url).port);
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   /** The first match in its stdout. Rejects if it exits first. */
   async line(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
@@ -112,7 +122,9 @@ export class ServiceProcess {
   }
 
   #note(stream: 'stdout' | 'stderr', chunk: Buffer): void {
-    this[stream] += chunk.toString();
+    const text = this[stream] + chunk.toString();
+    // Cut seldom: each cut copies what is kept.
+    this[stream] = text.length > 2 * this.#logChars ? text.slice(-this.#logChars) : text;
     this.#wakeAll();
   }
 
