@@ -27,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   workspaces: () => import('./workspaces.ts'),
   mixed: () => import('./mixed.ts'),
   memory: () => import('./memory.ts'),
+  cluster: () => import('./cluster.ts'),
 };
 
 const usage = `npm run bench -- [--quick] [--runs 3] [--only sends,memory] [--out figures.json]

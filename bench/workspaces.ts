@@ -251,10 +251,14 @@ async function untilFigures(
   while (!isSo(await service.metrics())) await pause(lookEveryMs);
 }
 
-/** By commands: hashing the passwords would take an hour. The tokens are the owners'. */
-async function makeWorkspaces(dataDir: string, count: number): Promise<{ tokens: string[]; workspaceIds: string[] }> {
+/** By commands: hashing the passwords would take an hour. The tokens are the owners'. `env`: further settings. */
+export async function makeWorkspaces(
+  dataDir: string,
+  count: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ tokens: string[]; workspaceIds: string[] }> {
   const running = await serve({
-    config: readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off' }),
+    config: readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off', ...env }),
     log: silentLog,
   });
   const { engine, directory, ids, accessTokens, clock } = running.services;

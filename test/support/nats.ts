@@ -23,6 +23,8 @@ export const skip = hasNats
 export interface NatsOptions {
   /** More lines for the configuration. */
   readonly config?: string;
+  /** Where its files are; by default a temporary folder. */
+  readonly folder?: string;
   /** Clients learn only the addresses that they were given, so that each of their connections can be cut. */
   readonly isUnadvertised?: boolean;
   readonly jetStream?: string | false;
@@ -80,7 +82,7 @@ export async function startNats(t: Teardown, options: NatsOptions = {}): Promise
 }
 
 export async function startCluster(t: Teardown, size: number, options: NatsOptions = {}): Promise<NatsServer[]> {
-  const folder = tempFolder(t);
+  const folder = options.folder ?? tempFolder(t);
   const routes = await Promise.all(Array.from({ length: size }, freePort));
   const cluster = (index: number): string =>
     `cluster { name: test, listen: "127.0.0.1:${routes[index]}", no_advertise: ${options.isUnadvertised === true}, routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')}] }`;

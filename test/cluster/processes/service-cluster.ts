@@ -16,6 +16,13 @@ export interface ClusterSize {
   readonly nats: number;
 }
 
+export interface ClusterOptions extends ClusterSize {
+  /** More settings, for every node. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** For all files; by default a temporary one. */
+  readonly folder?: string;
+}
+
 /** As `switchboard cluster status --json` prints it. */
 export interface ClusterStatus {
   readonly nodes: readonly { readonly node: string; readonly isReady: boolean; readonly workspaces: number }[];
@@ -28,8 +35,8 @@ export interface ClusterStatus {
   }[];
 }
 
-/** Theirs alone, and the same on every node. */
-const secrets = {
+/** The same on every node. */
+export const secrets = {
   JWT_SECRET: 'a-secret-for-the-tokens-of-a-cluster-on-loopback',
   SECRETS_KEY: 'a-key-for-the-secrets-of-a-cluster-on-loopback',
   CLUSTER_SECRET: 'a-secret-between-the-nodes-of-a-cluster-on-loopback',
@@ -46,13 +53,10 @@ export class ServiceCluster {
     this.nodes = nodes;
   }
 
-  /** Resolves when every node is ready. `env`: more settings, for every node. */
-  static async start(
-    t: Teardown,
-    { nodes: count, nats: servers, env = {} }: ClusterSize & { readonly env?: Readonly<Record<string, string>> },
-  ): Promise<ServiceCluster> {
-    const folder = tempFolder(t);
-    const nats = servers === 0 ? [] : await startCluster(t, servers, { isUnadvertised: true });
+  /** Resolves when every node is ready, and knows of the others. */
+  static async start(t: Teardown, options: ClusterOptions): Promise<ServiceCluster> {
+    const { nodes: count, nats: servers, env = {}, folder = tempFolder(t) } = options;
+    const nats = servers === 0 ? [] : await startCluster(t, servers, { isUnadvertised: true, folder });
     const ports = await Promise.all(Array.from({ length: count }, freePort));
     const common = {
       BASE_URL: `http://127.0.0.1:${ports[0]}`,

@@ -1,0 +1,346 @@
+// A cluster of three nodes on three NATS servers, all on this machine, beside one node alone with the same settings:
+// sends, the cost of a request that comes in at another node than the owner's, the pause of a planned hand-over, and the
+// time from the kill of a node to the first acknowledged write of each of its workspaces. Without a nats-server on this
+// machine, the bench says so and measures nothing.
+
+import { rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ClusterSize, ServiceCluster, secrets } from '../test/cluster/processes/service-cluster.ts';
+import type { ServiceNode } from '../test/cluster/processes/service-node.ts';
+import { Ends } from '../test/support/ends.ts';
+import { skip } from '../test/support/nats.ts';
+import { type Random, randomFrom } from '../test/support/seeded.ts';
+import { Api } from './api.ts';
+import { Writer } from './cluster-writers.ts';
+import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
+import { HttpConnection, type Request } from './http-connection.ts';
+import { type HttpFigures, loadByHttp } from './http-load.ts';
+import { messageText } from './messages.ts';
+import { makeDataDir } from './process.ts';
+import { makeTenant, startChats, workspaceIdOf } from './scenario.ts';
+import { makeWorkspaces } from './workspaces.ts';
+
+const alone: ClusterSize = { nodes: 1, nats: 0 };
+const whole: ClusterSize = { nodes: 3, nats: 3 };
+const connections = 64;
+const body = JSON.stringify({ body: messageText });
+const contact = JSON.stringify({ name: 'Somebody' });
+/** Client, three nodes and three NATS servers without waiting for one another. */
+const coresForThree = 8;
+const seed = 20_261_128;
+const pollMs = 20;
+const patienceMs = 60_000;
+/** Of each workspace's client while the nodes are well. */
+const thinkMs = 4000;
+
+/** A workspace with a conversation for each connection. */
+export interface Desk {
+  readonly workspaceId: string;
+  readonly token: string;
+  readonly conversationIds: readonly string[];
+}
+
+export async function run({ quick }: BenchOptions): Promise<Row[]> {
+  if (skip !== false) {
+    process.stderr.write(`cluster: skipped, ${skip}\n`);
+    return [];
+  }
+  const seconds = quick ? 2 : 10;
+  const single = await withCluster(alone, async ({ nodes: [node] }) =>
+    sendsTo([{ node, desk: await makeDesk(node) }], seconds),
+  );
+  return withCluster(whole, async (cluster) => {
+    const places = await spreadDesks(cluster);
+    const [first] = places;
+    if (first === undefined) throw new Error('there is no node');
+    const reference = { name: 'one node alone', value: single.perSecond };
+    const one = await sendsTo([first], seconds);
+    const three = await sendsTo(places, seconds);
+    const hops = await hopCosts(cluster.nodes, first, quick ? 200 : 2000);
+    const handOver = await handOvers(cluster, first, quick ? 5 : 50);
+    const name = `sends, ${connections} connections`;
+    return [
+      row({
+        name: `${name}, one node of a cluster`,
+        value: one.perSecond,
+        unit: '/s',
+        reference,
+        target: { atLeast: 0.5 },
+      }),
+      row({
+        name: `${name}, one node of a cluster: latency p50`,
+        value: one.p50Ms,
+        unit: 'ms',
+        reference: { ...reference, value: single.p50Ms },
+      }),
+      row({
+        name: `${name}, one node of a cluster: latency p99`,
+        value: one.p99Ms,
+        unit: 'ms',
+        reference: { ...reference, value: single.p99Ms },
+      }),
+      row({
+        name: `sends, three nodes with a workspace each, ${connections} connections each`,
+        value: three.perSecond,
+        unit: '/s',
+        reference,
+        ...(availableParallelism() < coresForThree ? {} : { target: { atLeast: 2 } as const }),
+      }),
+      ...hops,
+      ...handOver,
+      ...(await deaths(cluster, quick ? 50 : 1000)),
+    ];
+  });
+}
+
+async function withCluster<Result>(
+  size: ClusterSize,
+  use: (cluster: ServiceCluster) => Promise<Result>,
+): Promise<Result> {
+  const ends = new Ends();
+  const folder = makeDataDir();
+  ends.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  try {
+    const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'error' };
+    return await use(await ServiceCluster.start(ends, { ...size, folder, env }));
+  } finally {
+    await ends.close();
+  }
+}
+
+export async function makeDesk(node: ServiceNode | undefined): Promise<Desk> {
+  if (node === undefined) throw new Error('there is no node');
+  const api = new Api(node);
+  const { owner, embedId } = await makeTenant(api);
+  return {
+    workspaceId: await workspaceIdOf(api, owner),
+    token: owner.token,
+    conversationIds: await startChats(api, embedId, connections),
+  };
+}
+
+interface DeskAt {
+  readonly node: ServiceNode | undefined;
+  readonly desk: Desk;
+}
+
+/** A workspace at each node. */
+async function spreadDesks(cluster: ServiceCluster): Promise<DeskAt[]> {
+  const places: DeskAt[] = [];
+  for (const node of cluster.nodes) {
+    const desk = await makeDesk(node);
+    await moveTo(cluster, desk.workspaceId, node.name);
+    places.push({ node, desk });
+  }
+  return places;
+}
+
+async function moveTo(cluster: ServiceCluster, workspaceId: string, node: string): Promise<void> {
+  const untilMs = performance.now() + patienceMs;
+  if ((await ownerOf(cluster, workspaceId)) !== node) await cluster.operate(['move', workspaceId, node]);
+  while ((await ownerOf(cluster, workspaceId)) !== node) {
+    if (performance.now() > untilMs) throw new Error(`${workspaceId} did not move to ${node}`);
+    await pause(pollMs);
+  }
+}
+
+async function ownerOf(cluster: ServiceCluster, workspaceId: string): Promise<string | undefined> {
+  const { workspaces } = await cluster.status();
+  return workspaces.find((one) => one.workspaceId === workspaceId)?.owner;
+}
+
+/** All at once, each workspace at its node: the sum, and the worst of the latencies. */
+export async function sendsTo(places: readonly DeskAt[], seconds: number): Promise<HttpFigures> {
+  const loads = (duration: number): Promise<HttpFigures[]> =>
+    Promise.all(
+      places.map(({ node, desk: { token, conversationIds } }) =>
+        loadByHttp({
+          url: node?.url ?? '',
+          targets: conversationIds.map((id) => ({ path: `/api/v1/conversations/${id}/messages`, token })),
+          body,
+          seconds: duration,
+        }),
+      ),
+    );
+  await loads(Math.max(1, seconds / 4));
+  const figures = await loads(seconds);
+  return {
+    perSecond: figures.reduce((sum, { perSecond }) => sum + perSecond, 0),
+    p50Ms: Math.max(...figures.map(({ p50Ms }) => p50Ms)),
+    p99Ms: Math.max(...figures.map(({ p99Ms }) => p99Ms)),
+  };
+}
+
+/** In alternating turns, so that both meet the same machine. */
+export async function hopCosts(nodes: readonly ServiceNode[], { node, desk }: DeskAt, count: number): Promise<Row[]> {
+  const other = nodes.find((one) => one !== node) ?? node;
+  if (node === undefined || other === undefined) throw new Error('there is no node');
+  const [id = ''] = desk.conversationIds;
+  const read = { path: '/api/v1/me', token: desk.token };
+  const send: Request = { path: `/api/v1/conversations/${id}/messages`, token: desk.token, body };
+  const owner = await HttpConnection.open(node.url);
+  const hop = await HttpConnection.open(other.url);
+  const rows: Row[] = [];
+  for (const [name, ask] of [
+    ['a read', (by: HttpConnection) => by.get(read)],
+    ['a send', (by: HttpConnection) => by.post(send)],
+  ] as const) {
+    const timesMs = { owner: [] as number[], hop: [] as number[] };
+    for (let turn = -count / 10; turn < count; turn += 1)
+      for (const [at, connection] of [
+        ['owner', owner],
+        ['hop', hop],
+      ] as const) {
+        const sentMs = performance.now();
+        await ask(connection);
+        // The first ones warm up.
+        if (turn >= 0) timesMs[at].push(performance.now() - sentMs);
+      }
+    const ownerMs = percentile(timesMs.owner, 0.5);
+    const hopMs = percentile(timesMs.hop, 0.5);
+    rows.push(
+      row({
+        name: `${name} at another node than the owner's: p50`,
+        value: hopMs,
+        unit: 'ms',
+        reference: { name: 'at the owner', value: ownerMs },
+      }),
+      row({ name: `${name} at another node than the owner's: one hop`, value: hopMs - ownerMs, unit: 'ms' }),
+    );
+  }
+  owner.close();
+  hop.close();
+  return rows;
+}
+
+/** A workspace that moves from node to node, and one client at each that sends without a pause. */
+async function handOvers(cluster: ServiceCluster, { desk }: DeskAt, count: number): Promise<Row[]> {
+  let moves = 0;
+  return pausesOf({ nodes: cluster.nodes, desk, count, random: randomFrom(seed) }, async () => {
+    moves += 1;
+    await moveTo(cluster, desk.workspaceId, cluster.nodes[moves % cluster.nodes.length]?.name ?? '');
+  });
+}
+
+/** What clients notice of something that happens to a workspace, so many times. */
+export async function pausesOf(
+  { nodes, desk, count, random }: { nodes: readonly ServiceNode[]; desk: Desk; count: number; random: Random },
+  happen: () => Promise<void>,
+): Promise<Row[]> {
+  const writers = nodes.map(
+    ({ url }, index) =>
+      new Writer({
+        urls: () => [url],
+        token: desk.token,
+        path: `/api/v1/conversations/${desk.conversationIds[index]}/messages`,
+        body,
+        thinkMs: 0,
+        random,
+      }),
+  );
+  const pausesMs: number[] = [];
+  let failures = 0;
+  for (let turn = 0; turn < count; turn += 1) {
+    for (const writer of writers) writer.forget();
+    await happen();
+    // Also the writes that it held up.
+    const before = writers.map(({ acknowledged }) => acknowledged);
+    await until('some clients wait', () =>
+      writers.every(({ acknowledged }, index) => acknowledged > (before[index] ?? 0)),
+    );
+    for (const writer of writers) {
+      pausesMs.push(writer.longestMs);
+      failures += writer.failures;
+    }
+  }
+  await Promise.all(writers.map((writer) => writer.end()));
+  return [
+    row({ name: 'planned hand-over: pause p50', value: percentile(pausesMs, 0.5), unit: 'ms' }),
+    row({
+      name: 'planned hand-over: pause p99',
+      value: percentile(pausesMs, 0.99),
+      unit: 'ms',
+      target: { below: 250 },
+    }),
+    row({
+      name: `planned hand-over, ${count} times: errors that clients saw`,
+      value: failures,
+      unit: '',
+      target: { below: 1 },
+    }),
+  ];
+}
+
+/** So many workspaces, brought in as one node's data folder, with a client each; one node is killed. */
+async function deaths(cluster: ServiceCluster, count: number): Promise<Row[]> {
+  const folder = makeDataDir();
+  try {
+    const made = await makeWorkspaces(join(folder, 'data'), count, {
+      JWT_SECRET: secrets.JWT_SECRET,
+      SECRETS_KEY: secrets.SECRETS_KEY,
+      STORAGE_PROVIDER: 'none',
+    });
+    await cluster.operate(['import', join(folder, 'data')]);
+    const [victim, ...others] = cluster.nodes;
+    if (victim === undefined) throw new Error('there is no node');
+    const timesMs = await firstWritesAfter({
+      tokens: made.tokens,
+      async measured() {
+        const { workspaces } = await cluster.status();
+        const owners = new Map(workspaces.map(({ workspaceId, owner }) => [workspaceId, owner]));
+        return (index) => owners.get(made.workspaceIds[index] ?? '') === victim.name;
+      },
+      urls: () => (victim.isUp ? [victim, ...others] : others).map(({ url }) => url),
+      fault: () => victim.kill({ losesData: false }),
+    });
+    const name = `kill -9 of a node, ${count.toLocaleString('en-US')} workspaces, ${timesMs.length} of them its own: first acknowledged write`;
+    return [
+      row({ name: `${name}, p50`, value: percentile(timesMs, 0.5), unit: 'ms' }),
+      row({ name: `${name}, p99`, value: percentile(timesMs, 0.99), unit: 'ms', target: { below: 5000 } }),
+      row({ name: `${name}, max`, value: Math.max(...timesMs), unit: 'ms' }),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Milliseconds from the fault to the first acknowledged write that left after it, of each measured workspace. Which these
+ * are is asked once every workspace has been written to.
+ */
+export async function firstWritesAfter(options: {
+  readonly tokens: readonly string[];
+  urls(): readonly string[];
+  measured(): Promise<(index: number) => boolean>;
+  fault(): Promise<void>;
+}): Promise<number[]> {
+  const random = randomFrom(seed);
+  const writers = options.tokens.map(
+    (token) => new Writer({ urls: options.urls, token, path: '/api/v1/contacts', body: contact, thinkMs, random }),
+  );
+  try {
+    await until('some workspaces take no write', () => writers.every(({ acknowledged }) => acknowledged > 0));
+    const isMeasured = await options.measured();
+    const measured = writers.filter((_, index) => isMeasured(index));
+    for (const writer of measured) writer.forget();
+    const faultMs = performance.now();
+    await options.fault();
+    await until('some workspaces take no write', () => measured.every(({ first }) => first !== undefined));
+    return measured.map(({ first }) => (first?.acknowledgedMs ?? Number.NaN) - faultMs);
+  } finally {
+    await Promise.all(writers.map((writer) => writer.end()));
+  }
+}
+
+/** Rejects with `problem` after a minute. */
+async function until(problem: string, isSo: () => boolean): Promise<void> {
+  const untilMs = performance.now() + patienceMs;
+  while (!isSo()) {
+    if (performance.now() > untilMs) throw new Error(problem);
+    await pause(pollMs);
+  }
+}
+
+await runAlone(import.meta.url, run);
