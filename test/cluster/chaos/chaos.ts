@@ -292,6 +292,7 @@ class Run {
       this.#shops.reduce((total, shop) => total + figure(shop), 0);
     return {
       messages: this.#findings.of('messages'),
+      'messages read back': this.#findings.of('read back'),
       'events of the workspaces': sum(({ book }) => book.count),
       'events received': this.#findings.of('events received'),
       'resumed sockets': this.#findings.of('resumed sockets'),

@@ -3,10 +3,12 @@
 
 import type { Random } from '../../support/seeded.ts';
 import type { Doors } from './doors.ts';
+import type { Sent } from './messages.ts';
 import { mailKey, type Receivers, trackedHosts } from './receivers.ts';
 import { send } from './sending.ts';
 import type { Person, Shop } from './shop.ts';
 
+const readBackShare = 0.2;
 const mostChats = { from: 1, to: 1000 };
 
 export class Office {
@@ -26,14 +28,29 @@ export class Office {
     const person = this.#shop.people[seat];
     const { current, hands } = this.#shop;
     if (person === undefined || current.length === 0) return;
-    await send(this.#shop, this.#doors, {
-      conversationId: this.#random.pick(current),
+    const conversationId = this.#random.pick(current);
+    const sent = await send(this.#shop, this.#doors, {
+      conversationId,
       writer: `person ${seat + 1}`,
       token: person.token,
       door: seat,
       side: 'agent',
       line: this.#random.chance(0.5) ? hands[seat] : undefined,
     });
+    if (sent !== undefined && this.#random.chance(readBackShare)) await this.#readBack(conversationId, sent);
+  }
+
+  /** Whatever node answers, it knows what was acknowledged before it was asked. */
+  async #readBack(conversationId: string, { messageId, body }: Sent): Promise<void> {
+    const path = `/conversations/${conversationId}/messages?limit=200`;
+    const read = await this.#ask({ method: 'GET', path, by: this.#shop.owner });
+    if (read === undefined) return;
+    this.#shop.findings.count('read back');
+    if (!read.body.messages.some(({ id }: { id: string }) => id === messageId))
+      this.#shop.findings.surprise(
+        `${this.#shop.name}: a read after the acknowledgement of “${body}” lacks it`,
+        'lost',
+      );
   }
 
   /** Most offers are left to expire. */

@@ -3,6 +3,7 @@
 
 import type { Line } from '../../support/line.ts';
 import type { Doors } from './doors.ts';
+import type { Sent } from './messages.ts';
 import type { Shop } from './shop.ts';
 
 export interface Sending {
@@ -15,7 +16,8 @@ export interface Sending {
   readonly line: Line | undefined;
 }
 
-export async function send(shop: Shop, doors: Doors, sending: Sending): Promise<void> {
+/** The message if it was acknowledged. */
+export async function send(shop: Shop, doors: Doors, sending: Sending): Promise<Sent | undefined> {
   const { conversationId, writer, side } = sending;
   const sent = shop.newMessage(writer);
   shop.conversation(conversationId).sent.set(sent.messageId, sent);
@@ -26,7 +28,7 @@ export async function send(shop: Shop, doors: Doors, sending: Sending): Promise<
   if (reply !== undefined && reply.status < 300) {
     shop.acknowledge(conversationId, sent, reply.body);
     shop.noteWrite(sentMs);
-    return;
+    return sent;
   }
   if (reply !== undefined) doors.judgeReply(method, reply);
   const outcome = await doors.ask({
@@ -38,7 +40,8 @@ export async function send(shop: Shop, doors: Doors, sending: Sending): Promise<
     isRepeatable: true,
   });
   if (outcome.kind === 'refused' && outcome.isFirst && sending.line === undefined) sent.outcome = 'refused';
-  if (outcome.kind !== 'done') return;
+  if (outcome.kind !== 'done') return undefined;
   shop.acknowledge(conversationId, sent, outcome.body);
   shop.noteWrite(outcome.sentMs);
+  return sent;
 }
