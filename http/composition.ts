@@ -40,6 +40,7 @@ import { createTotp } from '../workers/secrets/totp.ts';
 import { assistancePorts } from './assistance-ports.ts';
 import { createPageFiles, type PageFiles } from './browser/page-files.ts';
 import { createWidgetFiles, type WidgetFiles } from './browser/widget-files.ts';
+import type { ClusterNode } from './cluster/node.ts';
 import { importKeyName } from './delivery/import-keys.ts';
 import { hostKeyOf, sendQueuedMail } from './delivery/mail-out.ts';
 import { MailboxAccess } from './delivery/mailbox-access.ts';
@@ -51,6 +52,7 @@ import { networkOf } from './limits/network-address.ts';
 import { SignInGuard } from './limits/sign-in-guard.ts';
 import { type Outside, type OutsideOptions, outsideOf } from './outside-parts.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
+import { clusterHindrances } from './process/cluster-figures.ts';
 import { type Config, ceilingsOf } from './process/config.ts';
 import { FolderFaults, requireDirectory, requireKnown } from './process/folder-faults.ts';
 import { type FolderKeys, takeKeys } from './process/folder-keys.ts';
@@ -93,6 +95,8 @@ export interface ComposeOptions extends OutsideOptions {
   /** `npm run dev` bundles them again after each change. */
   readonly pageFiles?: PageFiles;
   readonly widgetFiles?: WidgetFiles;
+  /** This node's part in a cluster. */
+  readonly cluster?: ClusterNode | undefined;
   /** The disk refused to sync; by default the process ends. */
   readonly onSyncFailed?: (error: Error) => void;
 }
@@ -146,7 +150,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
     folder: join(ground.dataDir, 'fetched-mail'),
   });
   const { reader } = services;
-  const metrics: Metrics = metricsOf(services, { faults, sockets: () => sockets });
+  const metrics: Metrics = metricsOf(services, { faults, cluster: options.cluster, sockets: () => sockets });
   const storage = new StorageWatch({ objects: services.objects, clock, log });
   const routes: readonly Route[] = [
     ...apiRoutes,
@@ -156,10 +160,17 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       baseUrl: config.baseUrl,
       readPage: readProgramFile,
       isReady: () => composition.isReady,
+      hindrances: () => (options.cluster === undefined ? [] : clusterHindrances(options.cluster.figures)),
       faults: () => [...faults.lines, ...storage.lines],
     }),
   ];
-  const pipeline = new Pipeline({ services, routes, metrics, checkReplies: options.checkReplies ?? false });
+  const pipeline = new Pipeline({
+    services,
+    routes,
+    metrics,
+    checkReplies: options.checkReplies ?? false,
+    routing: options.cluster,
+  });
   const sockets: Sockets = new Sockets(services, pipeline);
   engine.onPublish((workspaceId, events) => {
     sockets.publish(workspaceId, events);
@@ -191,7 +202,7 @@ interface Made {
 }
 
 /** `metrics`: made with the engine, and called once it runs. */
-function engineOf({ ground, folder, outside }: Made, outsides: OutsideParts, metrics: () => Metrics): Engine {
+function engineOf({ options, ground, folder, outside }: Made, outsides: OutsideParts, metrics: () => Metrics): Engine {
   const { embedder } = outside.services;
   const jobs = outboxJobs(outsidePorts(outsides));
   return new Engine({
@@ -204,6 +215,7 @@ function engineOf({ ground, folder, outside }: Made, outsides: OutsideParts, met
     ceilings: ceilingsOf(ground.config),
     glance: (path) => folder.checkpointer.glance({ path, model: embedder.model }),
     isKnown: (workspaceId) => folder.directory.isWorkspace(workspaceId),
+    placement: options.cluster,
   });
 }
 
@@ -218,7 +230,7 @@ function servicesOf(
     options.reader ??
     createReader({
       dataDir,
-      whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs),
+      durable: (workspaceId, seenMs) => engine.durable(workspaceId, seenMs),
     });
   const mailboxAccess = new MailboxAccess({ secrets, clock, access: outside.services.mailAccess, engine });
   const mailPorts: MailPorts = {
@@ -232,7 +244,7 @@ function servicesOf(
     networkOf,
   };
   return {
-    ...signInPartsOf(ground, keys.jwtSecret),
+    ...signInPartsOf(ground, { secret: keys.jwtSecret, node: options.cluster }),
     ...signed,
     ...outside.services,
     ...browserFilesOf(options),
@@ -338,9 +350,16 @@ function folderOf(
     onBatch,
     ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }),
   };
-  requireDirectory(dataDir);
-  const directory = new Directory({ ...ofFiles, mailFrom: config.mailFrom });
-  const keys = keysOf(config, { dataDir, directory, log });
+  const { cluster } = options;
+  if (cluster === undefined) requireDirectory(dataDir);
+  const directory = new Directory({
+    ...ofFiles,
+    mailFrom: config.mailFrom,
+    ...(cluster === undefined
+      ? {}
+      : { file: 'cluster', remote: (name, params) => cluster.changeDirectory(name, params) }),
+  });
+  const keys = cluster === undefined ? keysOf(config, { dataDir, directory, log }) : keysOfCluster(config);
   const secrets = createSecretBox(keys.secretsKey);
   return { directory, checkpointer, keys, secrets, faults: new FolderFaults({ dataDir, log }), ofFiles };
 }
@@ -393,12 +412,15 @@ function outsideParts(
 
 type SignInParts = 'hasher' | 'strength' | 'signInGuard' | 'signInSteps' | 'passkeys' | 'totp' | 'accessTokens';
 
-function signInPartsOf({ config, clock, ids }: Ground, secret: FolderKeys['jwtSecret']): Pick<Services, SignInParts> {
+function signInPartsOf(
+  { config, clock, ids }: Ground,
+  { secret, node }: { secret: FolderKeys['jwtSecret']; node: ClusterNode | undefined },
+): Pick<Services, SignInParts> {
   return {
     hasher: createPasswordHasher(),
     strength: createPasswordStrength(),
     signInGuard: new SignInGuard(clock, config.rateLimits),
-    signInSteps: new SignInSteps(clock, ids),
+    signInSteps: new SignInSteps(clock, ids, node),
     passkeys: createPasskeys(new URL(config.baseUrl).origin),
     totp: createTotp(),
     accessTokens: createAccessTokens(secret, () => clock.now()),
@@ -439,7 +461,7 @@ function browserFilesOf(options: ComposeOptions): Pick<Services, 'widgetFiles' |
 
 function metricsOf(
   { engine, directory, reader, disk, clock }: Services,
-  { faults, sockets }: { faults: FolderFaults; sockets: () => Sockets },
+  { faults, cluster, sockets }: { faults: FolderFaults; cluster: ClusterNode | undefined; sockets: () => Sockets },
 ): Metrics {
   return createMetrics(
     {
@@ -449,6 +471,7 @@ function metricsOf(
       outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
       folderFaults: () => faults.count,
       disk: () => disk,
+      cluster: cluster && (() => cluster.figures),
     },
     { version: programVersion() },
   );
@@ -497,6 +520,12 @@ function keysOf(
     directory.db.close();
     throw error;
   }
+}
+
+/** The same for every node, so they cannot be kept in the folder of one. */
+function keysOfCluster({ jwtSecret, secretsKey }: Config): FolderKeys {
+  if (jwtSecret === undefined || secretsKey === undefined) throw new TypeError('the settings of a cluster have keys');
+  return { jwtSecret, secretsKey };
 }
 
 /** Answers the directory's sweep from the workspaces' own files. `serves`: whether this node serves a workspace. */

@@ -2,18 +2,26 @@
 // and the listeners open; stopping does the opposite. Tests start the service here with a clock, a random source or
 // ports of their own; http/main.js starts it from the environment.
 
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { releaseOrphans, sweepNumberPlaces } from '../engine/calls/number-claims.ts';
 import type { NumberClaim } from '../engine/directory/changes.ts';
+import { workspacePath } from '../engine/operations/integrity.ts';
+import { findClient } from '../engine/platform/oauth-apps.ts';
+import { systemCaller } from '../engine/runtime/caller.ts';
+import { systemClock } from '../engine/runtime/clock.ts';
+import { removeDatabase } from '../store/database.ts';
 import type { Glance } from '../store/glance.ts';
 import { PlacesUnusable } from '../workers/providers/places.ts';
 import { CannotTakeMail, listenForMail, type SmtpListener } from '../workers/providers/smtp-listener.ts';
+import type { ClusterNode } from './cluster/node.ts';
 import { type ComposeOptions, type Composition, compose, workspaceFiles } from './composition.ts';
 import { smtpOptions } from './delivery/smtp-mail.ts';
 import { CertificateUnusable } from './edge/certificate.ts';
 import { reachableHost, urlAt } from './edge/listening.ts';
 import { Server } from './edge/server.ts';
 import { takeDataFolder } from './process/data-folder.ts';
+import { confirmKeys } from './process/folder-keys.ts';
+import { createLog } from './process/log.ts';
 import { LogThrottle } from './process/log-throttle.ts';
 import type { OtherNodes } from './request.ts';
 import type { Route } from './route.ts';
@@ -54,12 +62,15 @@ const drainTimeoutMs = 6_000;
  * Rejects with ConfigError, DataFolderInUse, DataFolderUnusable, DatabaseUnusable (directory.db), CannotListen or
  * CannotTakeMail.
  */
-export async function serve(options: ServeOptions): Promise<Running> {
-  const lock = takeDataFolder(resolve(options.config.dataDir));
+export async function serve(given: ServeOptions): Promise<Running> {
+  const lock = takeDataFolder(resolve(given.config.dataDir));
+  let options = given;
   let parts: Composition;
   try {
+    options = await joined(given);
     parts = await compose(options);
   } catch (error) {
+    await options.cluster?.leave();
     lock.release();
     throw error;
   }
@@ -69,9 +80,20 @@ export async function serve(options: ServeOptions): Promise<Running> {
       { path: open, paths: lock.openToOthers.length },
       'others can read files in the data folder, and this user cannot change their permissions',
     );
-  const service = new Service(parts, serverOf(parts, options), () => lock.release());
+  const service = new Service(parts, serverOf(parts, options), { ...options, unlock: () => lock.release() });
   await service.start();
   return service;
+}
+
+/** In a cluster, the node is connected before anything else: the files that it may serve are not its own to judge. */
+async function joined(options: ServeOptions): Promise<ServeOptions> {
+  const { config } = options;
+  if (config.cluster === undefined) return options;
+  const clock = options.clock ?? systemClock();
+  const log = options.log ?? createLog(config.logLevel);
+  const { joinCluster } = await import('./cluster/node.ts');
+  const cluster = await joinCluster(config.cluster, { clock, log, dataDir: resolve(config.dataDir) });
+  return { ...options, clock, log, cluster };
 }
 
 function serverOf({ services, pipeline, sockets }: Composition, options: ServeOptions): Server {
@@ -81,6 +103,7 @@ function serverOf({ services, pipeline, sockets }: Composition, options: ServeOp
     pipeline,
     sockets,
     trustedProxies: config.trustProxy,
+    nodes: options.cluster?.known,
     maxConnectionsPerNetwork: config.rateLimits ? config.maxConnectionsPerNetwork : undefined,
     onTooMany(network) {
       const times = throttle.count('connections');
@@ -100,17 +123,17 @@ class Service implements Running {
   readonly routes: readonly Route[];
   readonly #parts: Composition;
   readonly #server: Server;
-  readonly #unlock: () => void;
+  readonly #options: ServeOptions & { unlock(): void };
   #smtp: SmtpListener | undefined;
   #port = 0;
   #stopping: Promise<void> | undefined;
 
-  constructor(parts: Composition, server: Server, unlock: () => void) {
+  constructor(parts: Composition, server: Server, options: ServeOptions & { unlock(): void }) {
     this.services = parts.services;
     this.routes = parts.routes;
     this.#parts = parts;
     this.#server = server;
-    this.#unlock = unlock;
+    this.#options = options;
   }
 
   get port(): number {
@@ -131,14 +154,17 @@ class Service implements Running {
     const { services } = this;
     const { engine, directory, faults, storage } = this.#parts;
     const { config, log } = services;
+    const { cluster } = this.#options;
     let orphans: NumberClaim[];
     try {
-      await directory.sweep(workspaceFiles(engine));
-      faults.compare(directory.db);
+      // Without a directory, what comes is answered with 503.
+      if (cluster !== undefined) await this.#join(cluster);
+      await directory.sweep(workspaceFiles(engine, cluster && ((id) => cluster.settles(id))));
+      if (cluster === undefined) faults.compare(directory.db);
       orphans = await sweepNumberPlaces(services);
       const smtp = smtpOptions(services, resolve(config.dataDir));
       this.#smtp = smtp && (await listenForMail(smtp));
-      this.#port = await this.#server.listen(config.host, config.port);
+      if (cluster === undefined) await this.#listen();
     } catch (error) {
       await this.#smtp?.close();
       await this.#close();
@@ -147,8 +173,9 @@ class Service implements Running {
     this.#parts.isReady = true;
     services.disk.watch();
     storage.watch();
-    engine
-      .wakeAll((workspaceId, glance) => this.#visit(workspaceId, glance))
+    // In a cluster, each is looked at when this node takes it.
+    const awake = cluster === undefined ? engine.wakeAll((id, glance) => this.#visit(id, glance)) : Promise.resolve();
+    awake
       .catch((error: unknown) =>
         log.error({ err: error }, 'not every workspace could be opened at start; each opens with its first request'),
       )
@@ -158,6 +185,62 @@ class Service implements Running {
       releaseOrphans(services, numbers, () => this.#stopping !== undefined);
     directory.alsoSweep(async () => release(await sweepNumberPlaces(services)));
     release(orphans).catch((error: unknown) => directory.sweepLater(error));
+  }
+
+  async #listen(): Promise<void> {
+    const { config } = this.services;
+    this.#port = await this.#server.listen(config.host, config.port);
+  }
+
+  /** Listens, and joins. Resolves when the directory can be read. */
+  async #join(cluster: ClusterNode): Promise<void> {
+    const { reader, retriever, log, config } = this.services;
+    const { engine, directory, sockets } = this.#parts;
+    await this.#listen();
+    const url = new URL(cluster.settings.nodeUrl);
+    if (url.port === '0') url.port = String(this.#port);
+    await cluster.start(
+      {
+        engine,
+        directory,
+        syncToDisk: this.#options.syncToDisk,
+        counts: this.#parts.metrics.cluster,
+        closeReaders: async (workspaceId, path) => {
+          await Promise.all([reader.forget(workspaceId), retriever.forget(path)]);
+          removeDatabase(join(resolve(config.dataDir), 'index', `${workspaceId}.db`));
+        },
+        onServed: (workspaceId) => {
+          // What its former node left half done is settled here.
+          directory.sweepSoon();
+          void this.#look(workspaceId);
+        },
+        foreign: ({ workspaceId, key }) => {
+          const workspace = engine.workspace(workspaceId);
+          return (workspace && findClient(workspace.view(systemCaller), key)) ?? null;
+        },
+        onEnded: (workspaceId) => void sockets.counts[workspaceId as 'agent'],
+        onReplaced: () => {
+          log.error({ node: cluster.settings.node }, 'another node of this name is there; this one stops');
+          void this.stop().then(() => process.exit(1));
+        },
+      },
+      url.origin,
+    );
+    const { jwtSecret = '', secretsKey = '' } = config;
+    await confirmKeys({ jwtSecret, secretsKey }, { directory, log });
+  }
+
+  /** A workspace that this node serves from now on. */
+  async #look(workspaceId: string): Promise<void> {
+    const { checkpointer, directory, knowledge } = this.#parts;
+    const path = workspacePath(resolve(this.services.config.dataDir), workspaceId);
+    try {
+      // One that is being made has nothing to look at.
+      if (!directory.isWorkspace(workspaceId)) return;
+      this.#visit(workspaceId, await checkpointer.glance({ path, model: knowledge.embedder.model }));
+    } catch (error) {
+      this.services.log.warn({ workspaceId, err: error }, 'the file of a workspace could not be looked at');
+    }
   }
 
   async reload(): Promise<void> {
@@ -219,12 +302,15 @@ class Service implements Running {
 
   async #stop(): Promise<void> {
     const { engine, sockets } = this.#parts;
+    const { cluster } = this.#options;
     this.#parts.isReady = false;
+    await cluster?.handOver();
     this.#server.stopListening();
     const inProgress = Promise.all([this.#server.drained(), this.#smtp?.close(), sockets.quiesced(), engine.rest()]);
     await Promise.race([inProgress, new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref())]);
     await engine.drained();
     sockets.endAll();
+    cluster?.end();
     await this.#close();
   }
 
@@ -254,6 +340,7 @@ class Service implements Running {
     storage.stop();
     await Promise.all([mailReader.stop(), services.importedMails.stop()]);
     await checkpointer.stop();
-    this.#unlock();
+    await this.#options.cluster?.leave();
+    this.#options.unlock();
   }
 }

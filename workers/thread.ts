@@ -17,6 +17,8 @@ export interface Thread<Q extends Methods> {
   /** Rejects with ThreadBusy, ThreadFailed (died or took too long), ThreadUnavailable, or the method's own error. */
   call<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>>;
   readonly waiting: number;
+  /** Whether it was started and has not ended: otherwise it has nothing in memory and nothing open. */
+  readonly isRunning: boolean;
   stop(): Promise<void>;
 }
 
@@ -107,6 +109,10 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
 
   get waiting(): number {
     return this.#waiting.size;
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== undefined;
   }
 
   call<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>> {

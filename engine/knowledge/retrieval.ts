@@ -44,8 +44,7 @@ export async function retrieve(
   },
   { embedder, retriever }: RetrievalPorts,
 ): Promise<Retrieved> {
-  const durable = (seenMs?: number): Promise<void> =>
-    new Promise((resolve) => engine.whenDurable(question.workspaceId, resolve, seenMs));
+  const durable = (seenMs?: number): Promise<void> => engine.durable(question.workspaceId, seenMs);
   if (embedder.model === undefined) refuse('embedding_unavailable');
   let [queryEmbedTimeMs, searchTimeMs, threshold] = [0, 0, defaultAnswerThreshold];
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {

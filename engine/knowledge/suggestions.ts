@@ -40,7 +40,7 @@ export async function suggest(
     retrieve(engine, { workspaceId, query, topK: limit, plainTextToo: true }, ports).catch(nothingWithoutModel),
     ports.retriever.searchReplies({ path: view.db.path, agentId, channel, text: query, languages: [language], limit }),
   ]);
-  await new Promise<void>((resolve) => engine.whenDurable(workspaceId, resolve, seenMs));
+  await engine.durable(workspaceId, seenMs);
   const likely = chunks.filter(({ score }) => score >= threshold);
   return { chunks: likely.map((chunk) => ({ ...chunk, plainText: chunk.plainText ?? chunk.text })), replies };
 }

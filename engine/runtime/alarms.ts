@@ -36,6 +36,11 @@ export class Alarms {
     return [...this.#alarms].sort(([, a], [, b]) => a.dueMs - b.dueMs).map(([key]) => key);
   }
 
+  delete(key: string): void {
+    this.#alarms.get(key)?.timer.cancel();
+    this.#alarms.delete(key);
+  }
+
   clear(): void {
     for (const { timer } of this.#alarms.values()) timer.cancel();
     this.#alarms.clear();

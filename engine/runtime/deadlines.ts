@@ -61,6 +61,11 @@ export class Deadlines {
     if (!this.#stopped) this.#alarms.set(workspaceId, dueMs);
   }
 
+  /** Fires none of this workspace until the next watch(). */
+  forget(workspaceId: string): void {
+    this.#alarms.delete(workspaceId);
+  }
+
   /** Workspaces with a deadline, the earliest first. */
   soonest(): string[] {
     return this.#alarms.inOrder();
@@ -83,6 +88,7 @@ export class Deadlines {
       if (workspace === undefined) return;
       const due = dueDeadlines(workspace.db, isoTime(this.#clock.now()), pageSize);
       const outcomes = await Promise.all(due.map((row) => this.#run(workspace, row)));
+      if (this.#workspace(workspaceId) !== workspace) return;
       const nextMs = workspace.earliest().deadlineMs;
       this.watch(workspaceId, outcomes.includes(false) ? Math.max(nextMs, this.#clock.now() + retryMs) : nextMs);
     } catch (error) {

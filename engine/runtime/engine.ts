@@ -14,9 +14,11 @@ import type { Ceilings, Settings } from './context.ts';
 import { type DeadlineCommands, Deadlines } from './deadlines.ts';
 import { DueList } from './due-list.ts';
 import type { Ids } from './ids.ts';
+import { type Lane, type Pass, Voided } from './lane.ts';
 import type { Log } from './log.ts';
 import { OpenFiles } from './open-files.ts';
 import { Outbox, type OutboxJobs } from './outbox.ts';
+import { type ForeignPart, type Placement, ServedElsewhere } from './placement.ts';
 import type { PublishedEvent } from './published-event.ts';
 import { Slices } from './slices.ts';
 import { Workspace } from './workspace.ts';
@@ -47,6 +49,8 @@ export interface EngineOptions {
   readonly glance?: (path: string) => Promise<Glance>;
   /** Whether this workspace must have a file. If it has none, it is unavailable. */
   readonly isKnown?: (workspaceId: string) => boolean;
+  /** Of several nodes. Files are then opened by serve() only. */
+  readonly placement?: Placement | undefined;
   readonly syncToDisk?: SyncToDisk;
   /** What is on disk is unknown: end the process. */
   onSyncFailed(error: Error): void;
@@ -99,7 +103,7 @@ export class Engine {
       if (/\.part(?:-wal|-shm)?$/.test(name)) rmSync(join(this.#folder, name));
     const { clock, log, checkpoints, slices = new Slices(), maxOpen = defaultMaxOpen } = options;
     const random = options.random ?? Math.random;
-    const workspace = (workspaceId: string): Workspace | undefined => this.workspace(workspaceId);
+    const workspace = (workspaceId: string): Workspace | undefined => this.workspaceHere(workspaceId);
     const whenOpen = (workspaceId: string): Promise<void> | undefined => this.whenOpen(workspaceId);
     this.#slices = slices;
     this.#files = new OpenFiles({ clock, log, slices, checkpoints, maxOpen });
@@ -119,8 +123,8 @@ export class Engine {
   }
 
   /**
-   * Runs a command and resolves when its outcome is durable. Rejects with the command's error, CommitFailed, LaneFull
-   * or WorkspaceUnavailable. The workspace must exist.
+   * Runs a command and resolves when its outcome is durable. Rejects with the command's error, CommitFailed, LaneFull,
+   * WorkspaceUnavailable, ServedElsewhere or Voided. The workspace must exist.
    */
   execute<Params, Result>(
     definition: CommandDefinition<Params, Result>,
@@ -144,21 +148,31 @@ export class Engine {
 
   /**
    * Returns the workspace, or undefined if there is none. Opens its file synchronously if needed; a caller that can
-   * wait calls whenOpen() first. Throws WorkspaceUnavailable.
+   * wait calls whenOpen() first. Throws WorkspaceUnavailable, ServedElsewhere.
    */
   workspace(workspaceId: string): Workspace | undefined {
+    const { placement } = this.#options;
     const known = this.#workspaces.get(workspaceId);
-    if (known !== undefined && !this.#stopped) {
+    if (known !== undefined && !this.#stopped && placement?.takes(workspaceId) !== false) {
       this.#files.touch(known);
       return known;
     }
     // Undefined would mean that the workspace does not exist.
     if (this.#stopped) throw new WorkspaceUnavailable('the service is stopping');
+    if (placement !== undefined) {
+      if (known === undefined && !this.#mayExist(workspaceId, placement)) return undefined;
+      throw new ServedElsewhere(workspaceId);
+    }
     if (!this.#isThere(workspaceId)) {
       if (this.#options.isKnown?.(workspaceId) !== true) return undefined;
       throw this.#unavailable(workspaceId, new Error('its file is missing'));
     }
     return this.#openFile(workspaceId);
+  }
+
+  /** As workspace(); undefined also for one that another node serves, for work that goes on there. */
+  workspaceHere(workspaceId: string): Workspace | undefined {
+    return this.#options.placement?.takes(workspaceId) === false ? undefined : this.workspace(workspaceId);
   }
 
   /**
@@ -171,19 +185,27 @@ export class Engine {
     const parked = this.#workspaces.get(workspaceId);
     if (parked !== undefined)
       return this.#files.whenOpen(workspaceId, { path, isFound: false, open: () => parked.db.wake() });
+    if (this.#options.placement !== undefined) return undefined;
     if (this.#isBroken(workspaceId) || !this.#isThere(workspaceId)) return undefined;
     return this.#files.whenOpen(workspaceId, { path, isFound: true, open: () => void this.workspace(workspaceId) });
   }
 
-  /** Whether the workspace's file has content. */
+  /** Whether the workspace's file has content, at this node or another. */
   hasFile(workspaceId: string): boolean {
+    const { placement } = this.#options;
+    if (placement !== undefined) return placement.hasOwner(workspaceId);
     return this.#isThere(workspaceId) && statSync(this.#pathOf(workspaceId)).size > 0;
   }
 
   /** Creates the file of a new workspace. Rejects with WorkspaceUnavailable. */
   async create(workspaceId: string): Promise<Workspace> {
     if (this.#isStopping) throw new WorkspaceUnavailable('the service is stopping');
-    if (!this.#isThere(workspaceId)) {
+    const { placement } = this.#options;
+    if (placement !== undefined) {
+      await placement.begin(workspaceId).catch((cause: unknown) => {
+        throw new WorkspaceUnavailable('a new workspace cannot be taken', { cause });
+      });
+    } else if (!this.#isThere(workspaceId)) {
       await Database.makeFile(this.#pathOf(workspaceId), workspaceMigrations).catch((cause: unknown) => {
         throw new WorkspaceUnavailable('the file of a new workspace cannot be made', { cause });
       });
@@ -202,11 +224,79 @@ export class Engine {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${this.#pathOf(workspaceId)}${suffix}`, { force: true });
   }
 
-  /** Calls back once the state visible at `seenMs` of monotonicMs(), by default now, is durable. */
-  whenDurable(workspaceId: string, call: () => void, seenMs?: number): void {
+  /**
+   * Calls back once the state visible at `seenMs` of monotonicMs(), by default now, is durable; or `onVoid`, if that
+   * state counts no more, or another node may have gone on from it meanwhile: what was seen must not leave.
+   */
+  whenDurable(workspaceId: string, call: () => void, onVoid: () => void, seenMs?: number): void {
     const workspace = this.#workspaces.get(workspaceId);
+    const { placement } = this.#options;
     if (workspace === undefined) call();
-    else workspace.lane.whenDurable(call, seenMs);
+    else if (placement === undefined) workspace.lane.whenDurable(call, onVoid, seenMs);
+    else {
+      const epoch = placement.epochServed(workspaceId);
+      const isServed = (): boolean => epoch !== undefined && placement.epochServed(workspaceId) === epoch;
+      workspace.lane.whenDurable(() => (isServed() ? call() : onVoid()), onVoid, seenMs);
+    }
+  }
+
+  /** Resolves as whenDurable() calls back. Rejects with Voided. */
+  durable(workspaceId: string, seenMs?: number): Promise<void> {
+    return new Promise((resolve, reject) =>
+      this.whenDurable(workspaceId, resolve, () => reject(new Voided('what was read counts no more')), seenMs),
+    );
+  }
+
+  /**
+   * Whether this node has served the workspace all the while since this was called; for answers that are read outside
+   * of its thread.
+   */
+  watchServed(workspaceId: string): () => boolean {
+    const { placement } = this.#options;
+    if (placement === undefined || !this.#workspaces.has(workspaceId)) return () => true;
+    const epoch = placement.epochServed(workspaceId);
+    return () => epoch !== undefined && placement.epochServed(workspaceId) === epoch;
+  }
+
+  /** As Placement.foreign(), after workspace() threw ServedElsewhere. */
+  foreign(part: ForeignPart): unknown {
+    if (this.#options.placement === undefined) throw new TypeError('one node serves all');
+    return this.#options.placement.foreign(part);
+  }
+
+  /** Serves the file that `db` writes, each commit of which waits for `pass`. For one node of several. */
+  serve(workspaceId: string, db: Database, pass: Pass): void {
+    this.#enter(this.#make(workspaceId, db, pass));
+  }
+
+  /** The lane of a workspace that is served. */
+  laneOf(workspaceId: string): Lane | undefined {
+    return this.#workspaces.get(workspaceId)?.lane;
+  }
+
+  /** Resolves when what was submitted is durable and published; nothing runs after it. */
+  async restOne(workspaceId: string): Promise<void> {
+    const workspace = this.#workspaces.get(workspaceId);
+    await workspace?.drained();
+    await workspace?.lane.hold();
+  }
+
+  /** Starts no deadline and no outside work of it. Resolves when what is under way is recorded, or after a while. */
+  async settle(workspaceId: string): Promise<void> {
+    this.#deadlines.forget(workspaceId);
+    await this.#outbox.settle(workspaceId);
+  }
+
+  /** Ends serving it at once: whoever waits gets the error. Its file is closed. */
+  endServing(workspaceId: string, error: Voided): void {
+    const workspace = this.#workspaces.get(workspaceId);
+    if (workspace === undefined) return;
+    workspace.lane.void(error);
+    this.#workspaces.delete(workspaceId);
+    this.#files.forget(workspaceId);
+    this.#deadlines.forget(workspaceId);
+    this.#outbox.forget(workspaceId);
+    workspace.db.close();
   }
 
   /**
@@ -360,6 +450,12 @@ export class Engine {
     if (left > 0) log.warn({ files: left }, 'files were left open because time ran out; no data is lost');
   }
 
+  /** What this node knows is a moment late. */
+  #mayExist(workspaceId: string, placement: Placement): boolean {
+    if (!uuid.test(workspaceId)) return false;
+    return this.#options.isKnown?.(workspaceId) === true || placement.mayExist(workspaceId);
+  }
+
   #busy(): Workspace[] {
     return [...this.#files.values()].filter((workspace) => workspace.isBusy);
   }
@@ -393,20 +489,32 @@ export class Engine {
       throw this.#unavailable(workspaceId, cause);
     }
     this.#broken.delete(workspaceId);
-    this.#workspaces.set(workspaceId, workspace);
-    this.#files.add(workspace);
-    const { deadlineMs, outboxMs } = workspace.earliest();
-    this.#deadlines.watch(workspaceId, deadlineMs);
-    this.#outbox.watch(workspaceId, outboxMs);
+    this.#enter(workspace);
     return workspace;
   }
 
+  #enter(workspace: Workspace): void {
+    this.#workspaces.set(workspace.workspaceId, workspace);
+    this.#files.add(workspace);
+    this.#watch(workspace);
+  }
+
+  #watch(workspace: Workspace): void {
+    const { deadlineMs, outboxMs } = workspace.earliest();
+    this.#deadlines.watch(workspace.workspaceId, deadlineMs);
+    this.#outbox.watch(workspace.workspaceId, outboxMs);
+  }
+
   #read(workspaceId: string): Workspace {
-    const { clock, ids, log } = this.#options;
     const path = this.#pathOf(workspaceId);
     // SQLite would create it afresh, as if the workspace had never existed.
     if (statSync(path).size === 0) throw new Error('its file is empty');
-    const db = Database.openWriter(path, workspaceMigrations, this.#options.syncToDisk);
+    return this.#make(workspaceId, Database.openWriter(path, workspaceMigrations, this.#options.syncToDisk));
+  }
+
+  /** Closes the file if it cannot be read. */
+  #make(workspaceId: string, db: Database, pass?: Pass): Workspace {
+    const { clock, ids, log } = this.#options;
     try {
       const workspace: Workspace = new Workspace({
         workspaceId,
@@ -415,6 +523,7 @@ export class Engine {
         ids,
         log,
         slices: this.#slices,
+        pass,
         settings: this.#options.settings,
         ceilings: this.#options.ceilings,
         hooks: {

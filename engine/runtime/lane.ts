@@ -141,7 +141,7 @@ export class Lane {
    * Calls back once everything that a reader could see at `seenMs` of monotonicMs(), by default now, is durable;
    * synchronously if it is already. `onVoid` is called instead if that is void: what was seen must not leave.
    */
-  whenDurable(call: () => void, seenMs = Number.POSITIVE_INFINITY, onVoid: () => void = () => {}): void {
+  whenDurable(call: () => void, onVoid: () => void, seenMs = Number.POSITIVE_INFINITY): void {
     const newest = this.#syncing.findLast(({ committingMs }) => committingMs <= seenMs);
     if (newest !== undefined) newest.afterwards.push({ call, onVoid });
     else if (this.#voided !== undefined) onVoid();

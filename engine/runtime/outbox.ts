@@ -104,6 +104,8 @@ const maxInAll = 64;
 /** Up to this share of a delay is added at random, so that items that failed together do not retry together. */
 const jitter = 0.2;
 const maxAnswerChars = 500;
+/** How long a workspace that goes to another node waits for attempts under way. One that takes longer is repeated there. */
+const settleForMs = 10_000;
 /** Delay before an outcome is recorded again, or the outbox read again, after its file failed. */
 const pauseAfterFailureMs = 30_000;
 
@@ -133,6 +135,10 @@ export class Outbox {
   /** By workspace, then by item id: the budget it counts against. */
   readonly #underWay = new Map<string, Map<string, Budget>>();
   readonly #pauses = new Set<() => void>();
+  /** Workspaces about to be served by another node. */
+  readonly #settling = new Set<string>();
+  /** Called at the end of the next attempt. */
+  readonly #finished: (() => void)[] = [];
   #idle: (() => void)[] = [];
   #stopped = false;
 
@@ -156,6 +162,33 @@ export class Outbox {
 
   watch(workspaceId: string, nextMs: number): void {
     if (!this.#stopped) this.#alarms.set(workspaceId, nextMs);
+  }
+
+  /**
+   * Starts nothing more of this workspace, until forget(). Resolves when what is under way is recorded, except long work,
+   * or after a while.
+   */
+  async settle(workspaceId: string): Promise<void> {
+    this.#settling.add(workspaceId);
+    const isBusy = (): boolean =>
+      [...(this.#underWay.get(workspaceId)?.values() ?? [])].some((budget) => !budget.isLong);
+    let isTimeUp = false;
+    const timer = this.#clock.after(settleForMs, () => {
+      isTimeUp = true;
+      this.#tellFinished();
+    });
+    while (isBusy() && !isTimeUp) await new Promise<void>((resolve) => this.#finished.push(resolve));
+    timer.cancel();
+  }
+
+  /** The workspace is served here no more. What is under way ends, and its outcome is recorded by nobody. */
+  forget(workspaceId: string): void {
+    this.#alarms.delete(workspaceId);
+    this.#settling.delete(workspaceId);
+  }
+
+  #tellFinished(): void {
+    for (const resolve of this.#finished.splice(0)) resolve();
   }
 
   /** Whether this workspace has items under way or scheduled. */
@@ -193,7 +226,7 @@ export class Outbox {
   }
 
   #startDue(workspaceId: string): void {
-    if (this.#stopped) return;
+    if (this.#stopped || this.#settling.has(workspaceId)) return;
     try {
       const workspace = this.#workspace(workspaceId);
       if (workspace === undefined) return;
@@ -232,7 +265,10 @@ export class Outbox {
       budget.count += 1;
       ofBudget += 1;
       // Something else that was due led here, so the command that asked for this may not be durable yet.
-      workspace.lane.whenDurable(() => void this.#attempt(workspaceId, row));
+      workspace.lane.whenDurable(
+        () => void this.#attempt(workspaceId, row),
+        () => this.#finish(workspaceId, row.id),
+      );
     }
   }
 
@@ -373,6 +409,7 @@ export class Outbox {
       }
     }
     this.#drain(workspaceId);
+    this.#tellFinished();
     if (!this.#isIdle) return;
     for (const resolve of this.#idle) resolve();
     this.#idle = [];

@@ -11,7 +11,7 @@ import { type Clock, isoTime } from './clock.ts';
 import type { CommandDefinition } from './command.ts';
 import { type Ceilings, Context, type ContextHost, type Settings, type View } from './context.ts';
 import type { Ids } from './ids.ts';
-import { Lane, type LaneHooks } from './lane.ts';
+import { Lane, type LaneHooks, type Pass } from './lane.ts';
 import type { Log } from './log.ts';
 import type { PublishedEvent } from './published-event.ts';
 import { Registry } from './registry.ts';
@@ -55,6 +55,8 @@ export class Workspace implements ContextHost {
     ids: Ids;
     log: Log;
     slices: Slices;
+    /** What a commit waits for besides the disk. */
+    pass?: Pass | undefined;
     hooks: WorkspaceHooks;
     settings: Settings;
     ceilings?: Ceilings | undefined;
@@ -86,7 +88,7 @@ export class Workspace implements ContextHost {
       onSyncFailed: options.hooks.onSyncFailed,
       onBatch: options.hooks.onBatch,
     };
-    this.lane = new Lane(options.db, hooks, options.slices);
+    this.lane = new Lane(options.db, hooks, options.slices, options.pass);
   }
 
   /** Queues a command. `settle` is called once, when the outcome is durable, with the result or with the error. */

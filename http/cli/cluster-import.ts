@@ -15,7 +15,7 @@ import {
 import { Fenced, type Ownership } from '../../engine/runtime/cluster/ports.ts';
 import { Database } from '../../store/database.ts';
 import { reservedEmails, reservedWorkspaces } from '../../store/directory/directory.ts';
-import { directoryMigrations } from '../../store/migrations/directory.ts';
+import { schemaVersion } from '../../store/migrations/both.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { firstLink } from '../../store/page-log/pieces.ts';
 import type { ClusterStore } from '../../workers/cluster/cluster.ts';
@@ -38,8 +38,6 @@ const importedBy = '-imported';
 const importingBy = '-importing';
 /** Nodes leave alone what is of a newer schema than theirs. */
 const lockedSchema = Number.MAX_SAFE_INTEGER;
-/** Of both kinds of files, as nodes say it of themselves. */
-const schemaVersion = (workspaceMigrations.at(-1)?.version ?? 0) * 1000 + (directoryMigrations.at(-1)?.version ?? 0);
 const appendMs = 30_000;
 const askedAtOnce = 16;
 /** Files in the data folder that a cluster keeps elsewhere or does without. */

@@ -2,6 +2,7 @@
 
 import type { Refusal } from '../../engine/errors.ts';
 import type { Log } from '../../engine/runtime/log.ts';
+import type { Elsewhere } from '../../engine/runtime/placement.ts';
 import type { RawReply, Reply } from '../request.ts';
 import { shapeAt } from './error-shapes.ts';
 import { type ReplyFacts, replyHeaders } from './headers.ts';
@@ -14,6 +15,11 @@ export type Outcome =
   /** A reply that the handler wrote itself. */
   | { readonly raw: RawReply }
   | { readonly refusal: Refusal };
+
+/** Nothing was done here. */
+export interface NothingDone {
+  readonly elsewhere: Elsewhere;
+}
 
 export function httpReply(outcome: Outcome, facts: ReplyFacts, about: { log: Log; operation: string }): Reply {
   if ('refusal' in outcome) return refusedReply(outcome.refusal, facts);

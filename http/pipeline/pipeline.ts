@@ -9,6 +9,8 @@
 
 import { Refusal, refuse } from '../../engine/errors.ts';
 import type { View } from '../../engine/runtime/context.ts';
+import { Voided } from '../../engine/runtime/lane.ts';
+import { type Elsewhere, isElsewhere, NotServed } from '../../engine/runtime/placement.ts';
 import { fromJson, Json } from '../../store/json.ts';
 import type { CallerBudget } from '../limits/rate-limiter.ts';
 import { LogThrottle } from '../process/log-throttle.ts';
@@ -34,7 +36,7 @@ import {
 } from './headers.ts';
 import { type Begun, HttpCall, rawOf } from './http-call.ts';
 import { forNode } from './node-answers.ts';
-import { frameReply, httpReply, type Outcome, refusedReply, written } from './outcomes.ts';
+import { frameReply, httpReply, type NothingDone, type Outcome, refusedReply, written } from './outcomes.ts';
 import { type Parts, partsOfFrame, requireSound } from './parts.ts';
 import { errorBody, rateRefusal, refusalOf } from './replies.ts';
 import type { BodyFailure } from './request-body.ts';
@@ -43,7 +45,19 @@ import { versionFor } from './versions.ts';
 
 export type Respond = (reply: Reply) => void;
 
-type Settle = (outcome: Outcome, budget: CallerBudget | undefined) => void;
+type Settle = (outcome: Outcome | NothingDone, budget: CallerBudget | undefined) => void;
+
+/** Where requests for workspaces of other nodes are answered. */
+export interface Routing {
+  /**
+   * Answers it here after all, or passes on the other node's reply. `here` rejects with Elsewhere. Rejects with NotServed,
+   * or with an error if what the other node did is unknown.
+   */
+  answer(
+    elsewhere: Elsewhere,
+    request: { begun: Begun; body: Uint8Array | BodyStream; isRead: boolean; here: () => Promise<Reply> },
+  ): Promise<Reply>;
+}
 
 export const maxBodyBytes = 1024 * 1024;
 /** One log line a minute for each kind of event that a flood repeats. */
@@ -55,6 +69,8 @@ export interface PipelineOptions {
   readonly metrics: Metrics;
   /** Check every reply against its route's declaration, and fail if it differs. On in tests. */
   readonly checkReplies: boolean;
+  /** Undefined: this node serves all. */
+  readonly routing?: Routing | undefined;
 }
 
 export class Pipeline {
@@ -63,12 +79,14 @@ export class Pipeline {
   readonly #router = new Router<CompiledRoute>();
   readonly #byOperation = new Map<string, CompiledRoute>();
   readonly #throttle: LogThrottle;
+  readonly #routing: Routing | undefined;
   /** The rate limits. */
   readonly budgets: Budgets;
 
-  constructor({ services, routes, metrics, checkReplies }: PipelineOptions) {
+  constructor({ services, routes, metrics, checkReplies, routing }: PipelineOptions) {
     this.#services = services;
     this.#metrics = metrics;
+    this.#routing = routing;
     this.#throttle = new LogThrottle(services.clock, logEveryMs);
     this.budgets = new Budgets(services);
     for (const route of routes) {
@@ -125,9 +143,39 @@ export class Pipeline {
 
   /** `body` is a stream for a route that receives one. */
   finish(begun: Begun, body: Uint8Array | BodyStream, respond: Respond): void {
+    const routing = this.#routing;
+    if (routing === undefined) {
+      this.#run(begun, body, respond, () => respond(this.#unserved(begun)));
+      return;
+    }
+    // Kept, because the edge reuses its memory after this turn.
+    const kept = body instanceof Uint8Array ? body.slice() : body;
+    this.#run(begun, kept, respond, (elsewhere) => {
+      const here = (): Promise<Reply> => new Promise((resolve, reject) => this.#run(begun, kept, resolve, reject));
+      const { route } = begun.compiled;
+      const isRead = route.read !== undefined || route.ask !== undefined;
+      routing.answer(elsewhere, { begun, body: kept, isRead, here }).then(respond, (error: unknown) => {
+        const { requestId, head, version } = begun;
+        const refusal = this.#refusal(error, { requestId, operation: route.operation });
+        const reply = refusedReply(refusal, { head, requestId, version, route });
+        respond(head.forwarded === 'byNode' && error instanceof NotServed ? forNode(reply, 'not-served') : reply);
+      });
+    });
+  }
+
+  #unserved({ compiled: { route }, head, requestId, version }: Begun): Reply {
+    const refusal = this.#refusal(new NotServed(), { requestId, operation: route.operation });
+    return refusedReply(refusal, { head, requestId, version, route });
+  }
+
+  #run(begun: Begun, body: Uint8Array | BodyStream, respond: Respond, leave: (elsewhere: Elsewhere) => void): void {
     const { compiled, head, requestId } = begun;
     const { route } = compiled;
     const settle: Settle = (outcome, budget) => {
+      if ('elsewhere' in outcome) {
+        leave(outcome.elsewhere);
+        return;
+      }
       const facts: ReplyFacts = { head, requestId, version: begun.version, route, budget };
       const reply = httpReply(outcome, facts, { log: this.#services.log, operation: route.operation });
       this.#observe(route.operation, reply.status, head.startedMs, requestId);
@@ -138,7 +186,10 @@ export class Pipeline {
       const token = bearerOf(head.headers['authorization']);
       const workspaceId = token === undefined ? '' : workspaceOf(token, this.#services);
       const outcome = this.#failure(compiled, error, { requestId });
-      this.#services.engine.whenDurable(workspaceId, () => settle(outcome, undefined));
+      const settled = (): void => settle(outcome, undefined);
+      this.#services.engine.whenDurable(workspaceId, settled, () =>
+        settle(this.#voided(compiled, requestId), undefined),
+      );
     };
     try {
       const call = new HttpCall(begun, body);
@@ -200,7 +251,8 @@ export class Pipeline {
       done(refusal.status, errorBody(refusal));
       return;
     }
-    const settle: Settle = (outcome) => {
+    const settle: Settle = (given) => {
+      const outcome = 'elsewhere' in given ? this.#voided(compiled, requestId) : given;
       const { status, body } = frameReply(outcome);
       this.#observe(frame.operation, status, startedMs, requestId);
       done(status, body);
@@ -225,12 +277,13 @@ export class Pipeline {
       settle({ refusal: exceeded }, budget);
       return;
     }
-    const answer = (outcome: Outcome): void => settle(outcome, budget);
+    const answer = (outcome: Outcome | NothingDone): void => settle(outcome, budget);
     try {
       this.#requireTurn(compiled.route, call);
       readBody();
     } catch (error) {
-      this.#services.engine.whenDurable(call.workspaceId, () => answer(this.#failure(compiled, error, call)));
+      const fail = (): void => answer(this.#failure(compiled, error, call));
+      this.#services.engine.whenDurable(call.workspaceId, fail, () => answer(this.#voided(compiled, call.requestId)));
       return;
     }
     this.#process(compiled, call, answer);
@@ -248,16 +301,25 @@ export class Pipeline {
   }
 
   /** Validates, authorises, handles. Throws nothing. */
-  #process(compiled: CompiledRoute, call: Call & Parts, answer: (outcome: Outcome) => void): void {
+  #process(compiled: CompiledRoute, call: Call & Parts, answer: (outcome: Outcome | NothingDone) => void): void {
+    const { engine } = this.#services;
+    const isServed = engine.watchServed(call.workspaceId);
+    const answerVoid = (): void => answer(this.#voided(compiled, call.requestId));
     // A read or a refusal may show a state that is not on the disk yet; the reply waits until it is.
-    const whenDurable = (reply: () => void): void => this.#services.engine.whenDurable(call.workspaceId, reply);
+    const whenDurable = (reply: () => void): void =>
+      engine.whenDurable(call.workspaceId, () => (isServed() ? reply() : answerVoid()), answerVoid);
     const fail = (error: unknown): void => whenDurable(() => answer(this.#failure(compiled, error, call)));
     try {
       const view = this.#admit(compiled, call);
-      this.#handle(compiled, { call, view, whenDurable, answer, fail });
+      this.#handle(compiled, { call, view, isServed, whenDurable, answer, answerVoid, fail });
     } catch (error) {
       fail(error);
     }
+  }
+
+  /** What was read or refused counts no more: another node may have gone on without it. */
+  #voided({ route: { operation } }: CompiledRoute, requestId: string): Outcome {
+    return { refusal: this.#refusal(new Voided('what was read counts no more'), { requestId, operation }) };
   }
 
   /** The view of the caller's workspace, if it has one. */
@@ -274,7 +336,7 @@ export class Pipeline {
     return view;
   }
 
-  #handle(compiled: CompiledRoute, { call, view, whenDurable, answer, fail }: Handling): void {
+  #handle(compiled: CompiledRoute, { call, view, isServed, whenDurable, answer, answerVoid, fail }: Handling): void {
     const { route } = compiled;
     const services = this.#services;
     const send = route.send ?? route.receive;
@@ -285,7 +347,7 @@ export class Pipeline {
         // The other thread answers from durable state; the view may have shown newer state before.
         const viewed = new Promise<void>(whenDurable);
         Promise.all([value, viewed])
-          .then(([later]) => answer(this.#success(compiled, call, later)))
+          .then(([later]) => (isServed() ? answer(this.#success(compiled, call, later)) : answerVoid()))
           .catch(fail);
         return;
       }
@@ -322,7 +384,8 @@ export class Pipeline {
     { route, slugs, validateReply }: CompiledRoute,
     error: unknown,
     { requestId, workspaceId = '' }: { requestId: string; workspaceId?: string },
-  ): Outcome {
+  ): Outcome | NothingDone {
+    if (isElsewhere(error)) return { elsewhere: error };
     const { operation } = route;
     const refusal = this.#refusal(error, { requestId, operation });
     this.#noteCeiling(refusal, { requestId, workspaceId, operation });
@@ -355,8 +418,11 @@ export class Pipeline {
 interface Handling {
   readonly call: Call & Parts;
   readonly view: View | undefined;
+  /** Whether this node has served the workspace since. */
+  isServed(): boolean;
   whenDurable(reply: () => void): void;
-  answer(outcome: Outcome): void;
+  answerVoid(): void;
+  answer(outcome: Outcome | NothingDone): void;
   fail(error: unknown): void;
 }
 

@@ -4,8 +4,9 @@
 import { DirectoryUnavailable } from '../../engine/directory/directory-file.ts';
 import { Refusal, refusals, type Slug, wordOf } from '../../engine/errors.ts';
 import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
-import { CommitFailed, LaneFull } from '../../engine/runtime/lane.ts';
+import { CommitFailed, LaneFull, Voided } from '../../engine/runtime/lane.ts';
 import type { Log } from '../../engine/runtime/log.ts';
+import { isElsewhere, NotServed } from '../../engine/runtime/placement.ts';
 import { isStorageFailure } from '../../store/database.ts';
 import { Unavailable } from '../../workers/failures.ts';
 import type { LogThrottle } from '../process/log-throttle.ts';
@@ -29,7 +30,15 @@ export const unavailableRetrySeconds = 1;
  * Failures of a resource, not of the request: a retry may succeed, for a missing key after the operator has restored
  * it.
  */
-const unavailable = [CommitFailed, DirectoryUnavailable, LaneFull, WorkspaceUnavailable, Unavailable] as const;
+const unavailable = [
+  CommitFailed,
+  DirectoryUnavailable,
+  LaneFull,
+  Voided,
+  WorkspaceUnavailable,
+  NotServed,
+  Unavailable,
+] as const;
 
 /** `throttle` limits lines that a flood would repeat. */
 export function refusalOf(
@@ -46,10 +55,10 @@ export function refusalOf(
   }
   const slug = slugOf(error);
   const { requestId, operation } = context;
-  // Not a fault: the queue is full.
-  if (error instanceof LaneFull || (error instanceof Unavailable && error.isOverload)) {
+  // Not a fault: the queue is full, or the workspace is between two nodes.
+  if (isPassing(error)) {
     const times = context.throttle.count(error.name);
-    if (times !== undefined) context.log.warn({ operation, times }, `refused because of overload: ${error.message}`);
+    if (times !== undefined) context.log.warn({ operation, times }, `refused for the moment: ${error.message}`);
     return new Refusal(slug, refusals[slug].message, undefined);
   }
   context.log.error(
@@ -59,9 +68,17 @@ export function refusalOf(
   return new Refusal(slug, refusals[slug].message, undefined);
 }
 
+function isPassing(error: unknown): error is Error {
+  if (error instanceof Unavailable) return error.isOverload;
+  return (
+    isElsewhere(error) || [DirectoryUnavailable, LaneFull, Voided, NotServed].some((kind) => error instanceof kind)
+  );
+}
+
 function slugOf(error: unknown): Slug {
   if (error instanceof Unavailable && error.isEmbedding) return 'embedding_unavailable';
-  const isUnavailable = unavailable.some((kind) => error instanceof kind) || isStorageFailure(error);
+  const isUnavailable =
+    isElsewhere(error) || unavailable.some((kind) => error instanceof kind) || isStorageFailure(error);
   return isUnavailable ? 'service_unavailable' : 'server_error';
 }
 

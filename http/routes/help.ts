@@ -321,7 +321,7 @@ function pathAt(subdomain: string): string {
 
 /** Once what it shows is on the disk. */
 async function durably<Shown>({ workspaceId }: OpenHelp, { engine }: Services, shown: Shown): Promise<Shown> {
-  await new Promise<void>((resolve) => engine.whenDurable(workspaceId, resolve));
+  await engine.durable(workspaceId);
   return shown;
 }
 

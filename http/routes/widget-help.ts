@@ -128,7 +128,7 @@ export const widgetHelpRoutes: readonly Route[] = [
 async function helpView({ engine }: Services, workspaceId: string, caller: Caller): Promise<View> {
   await engine.whenOpen(workspaceId);
   const view = engine.workspace(workspaceId)?.view(caller) ?? refuse('unauthorized');
-  await new Promise<void>((resolve) => engine.whenDurable(workspaceId, resolve));
+  await engine.durable(workspaceId);
   return view;
 }
 

@@ -6,6 +6,7 @@ import type { TokenRefusal } from '../../engine/platform/oauth.ts';
 import { findClient, workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
 import { type Scope, scopeNames } from '../../engine/rights/scopes.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
+import { NeededFromElsewhere, ServedElsewhere } from '../../engine/runtime/placement.ts';
 import type { OAuthAppRecord } from '../../store/platform/oauth-apps.ts';
 import type { Services } from '../services.ts';
 
@@ -29,12 +30,34 @@ function openClientSecret({ secrets }: Pick<Services, 'secrets'>, clientId: stri
   return secrets.open(sealedSecret, sealedAs(clientId));
 }
 
+/** Throws NeededFromElsewhere if another node has it, and this one has not asked lately. */
 export function clientOf({ engine }: Pick<Services, 'engine'>, clientId: string | undefined): Client | undefined {
   const workspaceId = clientId === undefined ? undefined : workspaceOfClient(clientId);
-  const workspace = workspaceId === undefined ? undefined : engine.workspace(workspaceId);
-  const app =
-    workspace === undefined || clientId === undefined ? undefined : findClient(workspace.view(systemCaller), clientId);
-  return app === undefined || workspaceId === undefined ? undefined : { app, workspaceId };
+  if (clientId === undefined || workspaceId === undefined) return undefined;
+  const app = appOf(engine, workspaceId, clientId);
+  return app == null ? undefined : { app, workspaceId };
+}
+
+function appOf(engine: Services['engine'], workspaceId: string, clientId: string): OAuthAppRecord | null | undefined {
+  try {
+    const workspace = engine.workspace(workspaceId);
+    return workspace && findClient(workspace.view(systemCaller), clientId);
+  } catch (error) {
+    if (!(error instanceof ServedElsewhere)) throw error;
+    // What findClient() gave there.
+    return engine.foreign({ kind: 'app', workspaceId, key: clientId }) as OAuthAppRecord | null;
+  }
+}
+
+/** Resolves when clientOf() can be called, for work that is not a request. */
+export async function haveClient(services: Pick<Services, 'engine'>, clientId: string): Promise<void> {
+  await services.engine.whenOpen(workspaceOfClient(clientId) ?? '');
+  try {
+    clientOf(services, clientId);
+  } catch (error) {
+    if (!(error instanceof NeededFromElsewhere)) throw error;
+    await error.fetch();
+  }
 }
 
 /** Until the operator has reviewed an app, only its own workspace can use it. */

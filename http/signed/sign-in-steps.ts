@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../engine/runtime/clock.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
+import { KeptElsewhere } from '../../engine/runtime/placement.ts';
 import type { SignInOrigin } from '../../engine/team/known-origins.ts';
 import type { Member, SignedIn } from '../../engine/team/signing-in.ts';
 
@@ -46,7 +47,15 @@ const maxOfAgent = 30;
 /** WebAuthn §13.4.3 requires at least 16. */
 const challengeBytes = 32;
 
+/** Of several nodes, the one that asked is part of its challenges. */
+export interface AskingNode {
+  readonly tag: Uint8Array;
+  /** The other node that has this tag and is there. */
+  otherBy(tag: Uint8Array): string | undefined;
+}
+
 export class SignInSteps {
+  readonly #node: AskingNode | undefined;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #ids: Pick<Ids, 'secret'>;
   /** The oldest first. */
@@ -54,7 +63,8 @@ export class SignInSteps {
   /** Number of challenges by owner. */
   readonly #counts = new Map<string, number>();
 
-  constructor(clock: Pick<Clock, 'now'>, ids: Pick<Ids, 'secret'>) {
+  constructor(clock: Pick<Clock, 'now'>, ids: Pick<Ids, 'secret'>, node?: AskingNode) {
+    this.#node = node;
     this.#clock = clock;
     this.#ids = ids;
   }
@@ -68,14 +78,17 @@ export class SignInSteps {
     }
     const owner = ownerOf(step);
     if ((this.#counts.get(owner) ?? 0) >= (owner === strangers ? maxOfStrangers : maxOfAgent)) this.#endOldestOf(owner);
-    const challenge = this.#ids.secret(challengeBytes);
+    const challenge = this.#newChallenge();
     this.#asked.set(challenge, { step, owner, endsMs: now + stepMs, wrong: 0 });
     this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
     return challenge;
   }
 
+  /** Throws KeptElsewhere if another node asked it. */
   find(challenge: string): Step | undefined {
     const asked = this.#asked.get(challenge);
+    const other = asked === undefined ? this.#node?.otherBy(Buffer.from(challenge, 'base64url')) : undefined;
+    if (other !== undefined) throw new KeptElsewhere(other);
     return asked === undefined || asked.endsMs <= this.#clock.now() ? undefined : asked.step;
   }
 
@@ -105,6 +118,14 @@ export class SignInSteps {
 
   get size(): number {
     return this.#asked.size;
+  }
+
+  #newChallenge(): string {
+    const secret = this.#ids.secret(challengeBytes);
+    if (this.#node === undefined) return secret;
+    const random = Buffer.from(secret, 'base64url');
+    random.set(this.#node.tag);
+    return random.toString('base64url');
   }
 
   #endOldestOf(owner: string): void {

@@ -195,7 +195,7 @@ export class Sockets {
   /** Sends durable events of one workspace, in order, to every live session that may see them. */
   publish(workspaceId: string, events: readonly PublishedEvent[]): void {
     if (!this.#rooms.has(workspaceId)) return;
-    const workspace = this.#services.engine.workspace(workspaceId);
+    const workspace = this.#services.engine.workspaceHere(workspaceId);
     if (workspace === undefined) return;
     const frames = events.map((event) => new EventFrame(event));
     const { agents } = theRoster(workspace.view({ kind: 'system' }));
@@ -303,10 +303,10 @@ export class Sockets {
 
   /** The state that the welcome reports may be one sync from durable. */
   #whenDurable(session: Session, known: Known, welcome: () => void): void {
-    const workspace = this.#services.engine.workspace(known.place.workspaceId);
+    const workspace = this.#services.engine.workspaceHere(known.place.workspaceId);
     const restart = (): void => this.#end(session, closeCodes.restart, 'restarting');
     if (workspace === undefined) restart();
-    else workspace.lane.whenDurable(welcome, Number.POSITIVE_INFINITY, restart);
+    else this.#services.engine.whenDurable(workspace.workspaceId, welcome, restart);
   }
 
   /** The session becomes a way to the node that serves its workspace. What a node sent on is not sent on again. */
@@ -399,7 +399,7 @@ export class Sockets {
 
   #welcome(session: Session, known: Known, since: unknown): void {
     if (session.state.name !== 'verifying') return;
-    const workspace = this.#services.engine.workspace(known.place.workspaceId);
+    const workspace = this.#services.engine.workspaceHere(known.place.workspaceId);
     if (workspace === undefined || this.#stopping) {
       this.#end(session, closeCodes.restart, 'restarting');
       return;
@@ -444,7 +444,7 @@ export class Sockets {
   }
 
   #sendPage(session: Session, state: Extract<State, { name: 'catchingUp' }>): void {
-    const workspace = this.#services.engine.workspace(state.known.place.workspaceId);
+    const workspace = this.#services.engine.workspaceHere(state.known.place.workspaceId);
     if (workspace === undefined) return;
     const page = { afterSeq: state.cursor, upToSeq: workspace.publishedSeq, limit: catchUpPage };
     const visible: EventFrame[] = [];
@@ -556,7 +556,7 @@ export class Sockets {
   /** Not stored or numbered. Sent to those who may see the conversation, except the sender. */
   #typing(known: Known, named: unknown): void {
     const { workspaceId, namespace, personId } = known.place;
-    const workspace = this.#services.engine.workspace(workspaceId);
+    const workspace = this.#services.engine.workspaceHere(workspaceId);
     const conversationId = typeof named === 'string' ? named.toLowerCase() : undefined;
     if (workspace === undefined || conversationId === undefined || !this.#pipeline.budgets.spendFrame(known.credential))
       return;
@@ -602,7 +602,7 @@ export class Sockets {
 
   /** Not stored or numbered: `ready` says what holds, and this what has changed since. */
   #sendAvailability(workspaceId: string): void {
-    const view = this.#services.engine.workspace(workspaceId)?.view({ kind: 'system' });
+    const view = this.#services.engine.workspaceHere(workspaceId)?.view({ kind: 'system' });
     if (view === undefined) return;
     for (const { now, sessions } of this.#availability.changed(view)) {
       const text = JSON.stringify({ type: 'availability', at: view.at, data: now });

@@ -2,7 +2,6 @@
 // according to Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature: v1). Called by the outbox.
 
 import { createHmac } from 'node:crypto';
-import { workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
 import { deliveryEnds, maxRetryAfterMs } from '../../engine/platform/webhook-outcomes.ts';
 import { webhookSecretName } from '../../engine/platform/webhooks.ts';
 import type { Grant } from '../../engine/rights/scopes.ts';
@@ -17,7 +16,7 @@ import type { WebhookRecord } from '../../store/platform/webhooks.ts';
 import type { WebhookAnswer, WebhookSender } from '../../workers/providers/webhook-sender.ts';
 import { rightsNow } from '../pipeline/rights-now.ts';
 import { readableData } from '../schemas/event-records.ts';
-import { appSecret, clientOf } from '../secrets/oauth-clients.ts';
+import { appSecret, clientOf, haveClient } from '../secrets/oauth-clients.ts';
 import type { Services } from '../services.ts';
 
 export interface WebhookSending extends Pick<Services, 'engine' | 'config' | 'secrets' | 'clock'> {
@@ -44,7 +43,7 @@ export async function sendWebhook(
   if (delivery === undefined || webhook === undefined)
     throw new DeliveryError('the webhook was deleted', { permanent: true });
   if (webhook.status === 'disabled') throw new DeliveryError('the webhook is disabled', { permanent: true });
-  if (webhook.appId !== null) await sending.engine.whenOpen(workspaceOfClient(webhook.appId) ?? '');
+  if (webhook.appId !== null) await haveClient(sending, webhook.appId);
   const body = bodyFor(sending, item.workspaceId, webhook, delivery.body);
   const message = { id: delivery.id, timestamp: String(Math.floor(sending.clock.now() / 1000)), body };
   const signatures = signingKeys(sending, item.workspaceId, webhook).map((key) => signatureOf(key, message));

@@ -8,7 +8,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { brotliDecompressSync } from 'node:zlib';
 import t from 'tap';
 import { Type } from 'typebox';
-import { NotServed } from '../../engine/runtime/cluster/routing.ts';
+import { NotServed } from '../../engine/runtime/placement.ts';
 import { OutcomeUnknown, PeerRequests } from '../../http/cluster/forwarding.ts';
 import { markOf } from '../../http/cluster/mark.ts';
 import { Places } from '../../http/cluster/places.ts';

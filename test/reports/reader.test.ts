@@ -102,7 +102,7 @@ t.test("[architecture] the reader's answer waits until what it saw is durable", 
   const held: { workspaceId: string; call: () => void; seenMs: number }[] = [];
   const reader = createReader({
     dataDir: service.dataDir,
-    whenDurable: (ofWorkspace, call, seenMs) => held.push({ workspaceId: ofWorkspace, call, seenMs }),
+    durable: (ofWorkspace, seenMs) => new Promise((call) => held.push({ workspaceId: ofWorkspace, call, seenMs })),
   });
   t.teardown(() => reader.stop());
 
@@ -114,38 +114,39 @@ t.test("[architecture] the reader's answer waits until what it saw is durable", 
   const page = { limit: 10, offset: 0 };
   const last = { at: '9', id: '' };
   const first = { at: '', id: '' };
-  const asks: Omit<{ [Name in keyof Reader]: () => Promise<unknown> }, 'noteMessages' | 'waiting' | 'stop'> = {
-    search: () =>
-      reader.search(workspaceId, {
-        q: 'hello',
-        looksIn: { messages: true, customers: true },
-        limit: 10,
-        reach: { ...scope, agentId: owner.agentId },
-        filter: {},
-      }),
-    messages: () => reader.messages({ workspaceId, conversationId, after: '', upTo: '9' }),
-    notes: () => reader.notes({ workspaceId, conversationId, after: first, upTo: last }),
-    events: () => reader.events({ workspaceId, conversationId, afterSeq: 0, upToSeq: 1000 }),
-    contacts: () => reader.contacts(workspaceId, { search: 'ada', ...page }),
-    bucketTotals: () => reader.bucketTotals(workspaceId, scope, buckets),
-    totals: () => reader.totals(workspaceId, scope, range),
-    totalsByAgent: () => reader.totalsByAgent(workspaceId, scope, range, [owner.agentId]),
-    totalsByChannel: () => reader.totalsByChannel(workspaceId, { figures: scope, queue: scope }, range),
-    drillDown: () => reader.drillDown(workspaceId, drillDown, page),
-    drillDownAfter: () => reader.drillDownAfter(workspaceId, drillDown, { after: undefined, limit: 10 }),
-    replyTime: () => reader.replyTime(workspaceId, { siteId: owner.siteId, from: '' }),
-    queue: () =>
-      reader.queue(workspaceId, {
-        ...page,
-        reach: { ...scope, agentId: '' },
-        filter: {},
-        cursor: undefined,
-        isCounted: true,
-      }),
-    countLists: () =>
-      reader.countLists(workspaceId, { reach: { ...scope, agentId: '' }, departmentIds: [], views: [] }),
-    goals: () => reader.goals(workspaceId, scope, range, buckets),
-  };
+  const asks: Omit<{ [Name in keyof Reader]: () => Promise<unknown> }, 'noteMessages' | 'waiting' | 'forget' | 'stop'> =
+    {
+      search: () =>
+        reader.search(workspaceId, {
+          q: 'hello',
+          looksIn: { messages: true, customers: true },
+          limit: 10,
+          reach: { ...scope, agentId: owner.agentId },
+          filter: {},
+        }),
+      messages: () => reader.messages({ workspaceId, conversationId, after: '', upTo: '9' }),
+      notes: () => reader.notes({ workspaceId, conversationId, after: first, upTo: last }),
+      events: () => reader.events({ workspaceId, conversationId, afterSeq: 0, upToSeq: 1000 }),
+      contacts: () => reader.contacts(workspaceId, { search: 'ada', ...page }),
+      bucketTotals: () => reader.bucketTotals(workspaceId, scope, buckets),
+      totals: () => reader.totals(workspaceId, scope, range),
+      totalsByAgent: () => reader.totalsByAgent(workspaceId, scope, range, [owner.agentId]),
+      totalsByChannel: () => reader.totalsByChannel(workspaceId, { figures: scope, queue: scope }, range),
+      drillDown: () => reader.drillDown(workspaceId, drillDown, page),
+      drillDownAfter: () => reader.drillDownAfter(workspaceId, drillDown, { after: undefined, limit: 10 }),
+      replyTime: () => reader.replyTime(workspaceId, { siteId: owner.siteId, from: '' }),
+      queue: () =>
+        reader.queue(workspaceId, {
+          ...page,
+          reach: { ...scope, agentId: '' },
+          filter: {},
+          cursor: undefined,
+          isCounted: true,
+        }),
+      countLists: () =>
+        reader.countLists(workspaceId, { reach: { ...scope, agentId: '' }, departmentIds: [], views: [] }),
+      goals: () => reader.goals(workspaceId, scope, range, buckets),
+    };
   for (const [name, ask] of Object.entries(asks)) {
     const askedMs = monotonicMs();
     let isAnswered = false;
@@ -173,7 +174,7 @@ t.test("[architecture] the reader's answer waits until what it saw is durable", 
 t.test('[architecture] reads of lists do not wait behind reports, and have places of their own', async (t) => {
   const service = await startService(t);
   const { workspaceId } = await service.workspace();
-  const reader = createReader({ dataDir: service.dataDir, whenDurable: (_id, call) => call() });
+  const reader = createReader({ dataDir: service.dataDir, durable: () => Promise.resolve() });
   t.teardown(() => reader.stop());
   const scope: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };
   const range = { fromMs: 0, toMs: 3600_000 };

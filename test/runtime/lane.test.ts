@@ -8,7 +8,7 @@ import { Database, monotonicMs } from '../../store/database.ts';
 import { tempFolder } from '../support/folder.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import type { Teardown } from '../support/service.ts';
-import { turns } from '../support/toy.ts';
+import { never, turns } from '../support/toy.ts';
 
 /** A lane on a file with one table; events are recorded in order. */
 function startLane(t: Teardown, options: { isHeld?: boolean; pass?: Pass } = {}) {
@@ -109,10 +109,10 @@ t.test(
     const reads: string[] = [];
     submit('a');
     await disk.asked();
-    lane.whenDurable(() => reads.push('after a'));
+    lane.whenDurable(() => reads.push('after a'), never);
     submit('b');
     await disk.asked(2);
-    lane.whenDurable(() => reads.push('after b'));
+    lane.whenDurable(() => reads.push('after b'), never);
     taken();
     disk.completeNewest();
     await turns();
@@ -176,7 +176,7 @@ t.test('[architecture 4] a failed batch is reported after the one before it, whi
   submit('b');
   await turns();
   t.same(taken(), ['run a', 'broken', 'all undone'], 'memory is dropped at once');
-  lane.whenDurable(() => reads.push('what a left'));
+  lane.whenDurable(() => reads.push('what a left'), never);
   t.same(reads, [], 'which may be lost still');
   await disk.completeNext();
   t.same(taken(), ['kept a', 'durable', 'CommitFailed b']);
@@ -371,16 +371,16 @@ t.test('a folder that cannot be synced is a failed sync', async (t) => {
 t.test('a reader waits for what it may have seen, and no longer', async (t) => {
   const { lane, disk, submit } = startLane(t);
   const seen: string[] = [];
-  lane.whenDurable(() => seen.push('at rest'));
+  lane.whenDurable(() => seen.push('at rest'), never);
   t.same(seen, ['at rest'], 'at once, when all is durable');
   submit('a');
-  lane.whenDurable(() => seen.push('before it ran'));
+  lane.whenDurable(() => seen.push('before it ran'), never);
   t.same(seen, ['at rest', 'before it ran'], 'what has not run was not seen');
   await disk.asked();
-  lane.whenDurable(() => seen.push('after a'));
+  lane.whenDurable(() => seen.push('after a'), never);
   submit('b');
   await disk.asked(2);
-  lane.whenDurable(() => seen.push('after b'));
+  lane.whenDurable(() => seen.push('after b'), never);
   t.same(seen.slice(2), []);
   await disk.completeNext();
   t.same(seen.slice(2), ['after a'], 'not for b, which it did not see');
@@ -397,17 +397,17 @@ t.test('a reader that gives its moment waits for earlier commits, whatever came 
   const afterA = monotonicMs();
   submit('b');
   await disk.asked(2);
-  lane.whenDurable(() => seen.push('before any'), beforeAny);
+  lane.whenDurable(() => seen.push('before any'), never, beforeAny);
   t.same(seen, ['before any'], 'at once, with both under way');
-  lane.whenDurable(() => seen.push('after a'), afterA);
-  lane.whenDurable(() => seen.push('after b'), monotonicMs());
+  lane.whenDurable(() => seen.push('after a'), never, afterA);
+  lane.whenDurable(() => seen.push('after b'), never, monotonicMs());
   t.same(seen, ['before any']);
   disk.completeNewest();
   await turns();
   t.same(seen, ['before any'], 'nothing leaves before earlier commands');
   await disk.completeNext();
   t.same(seen, ['before any', 'after a', 'after b']);
-  lane.whenDurable(() => seen.push('at rest'), monotonicMs());
+  lane.whenDurable(() => seen.push('at rest'), never, monotonicMs());
   t.same(seen.at(-1), 'at rest');
 });
 
@@ -513,22 +513,23 @@ t.test('what was voided elsewhere is settled with an error, and nothing runs any
   taken();
   lane.whenDurable(
     () => reads.push('read'),
-    undefined,
     () => reads.push('void'),
   );
-  lane.whenDurable(() => reads.push('leaves'));
+  lane.whenDurable(
+    () => reads.push('leaves'),
+    () => reads.push('void as well'),
+  );
   passing[0]?.(new Voided('another has it'));
   t.same(taken(), ['Voided a', 'Voided b', 'Voided c', 'Voided d'], 'in order, refusals and what still waited too');
-  t.same(reads, ['void'], 'nothing that was read leaves');
+  t.same(reads, ['void', 'void as well'], 'nothing that was read leaves');
   passing[1]?.(new Voided('another has it'));
   t.same(taken(), []);
   t.throws(() => lane.submit(job('e')), Voided);
   lane.whenDurable(
     () => reads.push('read'),
-    undefined,
     () => reads.push('void too'),
   );
-  t.same(reads, ['void', 'void too']);
+  t.same(reads, ['void', 'void as well', 'void too']);
   await lane.drained();
   await turns();
   t.same(taken(), []);

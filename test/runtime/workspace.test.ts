@@ -6,7 +6,7 @@ import type { ActorKind } from '../../engine/runtime/registry.ts';
 import { monotonicMs } from '../../store/database.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import { randomFrom } from '../support/seeded.ts';
-import { add, startToy, type Toy, tallyKind, turns } from '../support/toy.ts';
+import { add, never, startToy, type Toy, tallyKind, turns } from '../support/toy.ts';
 
 /** Makes the next batch that grows the file fail like a full disk, until the returned call. */
 function fillDisk(toy: Toy, workspaceId: string): () => void {
@@ -259,11 +259,11 @@ t.test("a view's result waits for its lane", async (t) => {
   const added = toy.add(workspaceId, 'a');
   await disk.asked();
   const seen: string[] = [];
-  toy.engine.whenDurable(workspaceId, () => seen.push('this one'));
-  toy.engine.whenDurable(other.workspaceId, () => seen.push('another'));
-  toy.engine.whenDurable('', () => seen.push('none'));
+  toy.engine.whenDurable(workspaceId, () => seen.push('this one'), never);
+  toy.engine.whenDurable(other.workspaceId, () => seen.push('another'), never);
+  toy.engine.whenDurable('', () => seen.push('none'), never);
   t.same(seen, ['another', 'none']);
-  toy.engine.whenDurable(workspaceId, () => seen.push('from before'), beforeMs);
+  toy.engine.whenDurable(workspaceId, () => seen.push('from before'), never, beforeMs);
   t.equal(seen.pop(), 'from before');
   await disk.completeNext();
   t.same(seen, ['another', 'none', 'this one']);

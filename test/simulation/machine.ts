@@ -42,6 +42,7 @@ const noReader: Reader = {
   goals: () => Promise.reject(new Error('nothing is reported here')),
   replyTime: () => Promise.reject(new Error('nothing is reported here')),
   noteMessages: () => {},
+  forget: () => Promise.resolve(),
   waiting: 0,
   stop: () => Promise.resolve(),
 };

@@ -173,3 +173,8 @@ async function inThisThread(path: string): Promise<{ logFrames: number; copiedFr
 export async function turns(count = 10): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** For what must not happen. */
+export function never(): void {
+  throw new Error('this must not be called');
+}

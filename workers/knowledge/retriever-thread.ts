@@ -93,6 +93,14 @@ export const methods = {
     });
   },
 
+  /** Closes what is open of these files: they are about to be replaced. */
+  forget({ paths }: { paths: readonly string[] }): void {
+    for (const path of paths) {
+      open.get(path)?.db.close();
+      open.delete(path);
+    }
+  },
+
   searchReplies({ path, agentId, channel, text, languages, limit }: ReplySearch): Seen<FoundReply[]> {
     const db = Database.openReader(path);
     try {

@@ -2,6 +2,7 @@
 
 import type { Seen } from '../../store/database.ts';
 import { createThread } from '../thread.ts';
+import { together } from '../together.ts';
 import type { methods as articleMethods } from './article-thread.ts';
 import type { FoundChunk, FoundReply, methods, ReplySearch, Search } from './retriever-thread.ts';
 
@@ -17,6 +18,8 @@ export interface Retriever {
   searchReplies(search: ReplySearch): Promise<Seen<FoundReply[]>>;
   /** The safe HTML of an article's Markdown. Rejects like search(), and for a text that takes too long. */
   articleHtml(markdown: string): Promise<string>;
+  /** Resolves when nothing of the file is open. */
+  forget(path: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -42,6 +45,7 @@ export function createRetriever(): Retriever {
     file: 'workers/knowledge/retriever-thread.ts',
     title: 'retrieval',
     maxWaiting,
+    first: { names: ['forget'] satisfies (keyof typeof methods)[], maxWaiting },
     timeoutMs,
     idleMs,
   });
@@ -57,6 +61,9 @@ export function createRetriever(): Retriever {
     search: (search) => thread.call('search', search),
     searchReplies: (search) => thread.call('searchReplies', search),
     articleHtml: keptRendering((markdown) => articles.call('articleHtml', markdown)),
+    forget: together(async (paths) => {
+      if (thread.isRunning) await thread.call('forget', { paths });
+    }),
     async stop() {
       await Promise.all([thread.stop(), articles.stop()]);
     },

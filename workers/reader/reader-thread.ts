@@ -154,6 +154,11 @@ export const methods = {
     }
   },
 
+  /** Closes what is open of these workspaces: their files are about to be replaced. */
+  forget({ workspaceIds }: { workspaceIds: readonly string[] }): void {
+    for (const workspaceId of workspaceIds) files.close(workspaceId);
+  },
+
   /** Updates the index later. */
   index({ workspaceId }: { workspaceId: string }): void {
     void catchUp(workspaceId);

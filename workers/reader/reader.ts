@@ -19,6 +19,7 @@ import type { BucketTotals, ReportScope } from '../../store/reports/sums.ts';
 import type { GoalTotals, Totals } from '../../store/reports/types.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
 import { createThread, type ThreadOptions } from '../thread.ts';
+import { together } from '../together.ts';
 import type { methods, OfConversation, QueueAnswer, QueuePageQuestion, ReaderData } from './reader-thread.ts';
 import { SecondReader } from './second-reader.ts';
 
@@ -30,8 +31,8 @@ interface Buckets {
 export interface ReaderOptions extends ReaderData {
   /** Processor cores. Default: those of the machine. */
   readonly cores?: number;
-  /** Calls back once the state visible at `seenMs` of monotonicMs() is durable. */
-  whenDurable(workspaceId: string, call: () => void, seenMs: number): void;
+  /** Resolves once the state visible at `seenMs` of monotonicMs() is durable. Rejects if that counts no more. */
+  durable(workspaceId: string, seenMs: number): Promise<void>;
 }
 
 /**
@@ -80,6 +81,8 @@ export interface Reader {
   replyTime(workspaceId: string, asked: { siteId: string; from: string }): Promise<number | null>;
   /** Reports durable new messages. Updates the search index from time to time. */
   noteMessages(workspaceId: string, count: number): void;
+  /** Resolves when nothing of the workspace is open. */
+  forget(workspaceId: string): Promise<void>;
   /** Calls without an answer yet. */
   readonly waiting: number;
   stop(): Promise<void>;
@@ -91,20 +94,20 @@ const maxWaiting = 200;
 const timeoutMs = 30_000;
 /** Short reads of lists, which people wait for, do not wait behind reports, exports and searches. */
 const first: NonNullable<ThreadOptions['first']> = {
-  names: ['queue', 'countLists'] satisfies (keyof typeof methods)[],
+  names: ['queue', 'countLists', 'forget'] satisfies (keyof typeof methods)[],
   maxWaiting,
 };
 /** A search indexes new messages itself; this many take it 5 ms. */
 const messagesPerIndexing = 500;
 
-export function createReader({ whenDurable, cores = availableParallelism(), ...data }: ReaderOptions): Reader {
+export function createReader({ durable: settled, cores = availableParallelism(), ...data }: ReaderOptions): Reader {
   const all = { file: 'workers/reader/reader-thread.ts', maxWaiting, timeoutMs, data };
   const thread = createThread<typeof methods>({ ...all, title: 'reader', first });
   const second = cores > 1 ? new SecondReader(all) : undefined;
   const unindexed = new Map<string, number>();
   const durable = async <Answer>(workspaceId: string, asked: Promise<Seen<Answer>>): Promise<Answer> => {
     const { result, seenMs } = await asked;
-    await new Promise<void>((resolve) => whenDurable(workspaceId, resolve, seenMs));
+    await settled(workspaceId, seenMs);
     return result;
   };
   const searched = async (workspaceId: string, question: SearchQuestion): Promise<Seen<string>> => {
@@ -151,6 +154,10 @@ export function createReader({ whenDurable, cores = availableParallelism(), ...d
         // Busy or failed: the next search does it.
       });
     },
+    forget: together(async (workspaceIds) => {
+      const closing = thread.isRunning ? [thread.call('forget', { workspaceIds })] : [];
+      await Promise.all([...closing, second?.forget(workspaceIds)]);
+    }),
     get waiting() {
       return thread.waiting + (second?.waiting ?? 0);
     },

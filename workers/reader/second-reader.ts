@@ -66,6 +66,12 @@ export class SecondReader {
     if (!isIndexing && state === 'indexing') this.#copies.delete(workspaceId);
   }
 
+  /** Closes the copies of these workspaces. */
+  async forget(workspaceIds: readonly string[]): Promise<void> {
+    for (const workspaceId of workspaceIds) this.#copies.delete(workspaceId);
+    if (this.#thread.isRunning) await this.#thread.call('forget', { workspaceIds });
+  }
+
   stop(): Promise<void> {
     return this.#thread.stop();
   }

@@ -15,6 +15,7 @@ interface Copy {
   readonly abort: AbortController;
   /** Resolves when nothing is applied any more. */
   ended: Promise<void>;
+  isFollowing: boolean;
 }
 
 export class Copies {
@@ -42,12 +43,18 @@ export class Copies {
     this.#log = options.log;
   }
 
+  /** Those that are not brought to the newest entry yet, or fell behind. */
+  get behind(): number {
+    return [...this.#copies.values()].filter(({ isFollowing }) => !isFollowing).length;
+  }
+
   /** Follows the workspace from now on. */
   keep(workspaceId: string): void {
     if (this.#copies.has(workspaceId)) return;
     this.#copies.set(workspaceId, {
       abort: new AbortController(),
       ended: this.#ending.get(workspaceId) ?? Promise.resolve(),
+      isFollowing: false,
     });
     this.#reading.add(workspaceId);
   }
@@ -76,7 +83,7 @@ export class Copies {
   async warm(workspaceId: string): Promise<void> {
     await this.stop(workspaceId);
     if (!this.#isFree(workspaceId)) throw new Error('the copy is in use');
-    const copy: Copy = { abort: new AbortController(), ended: Promise.resolve() };
+    const copy: Copy = { abort: new AbortController(), ended: Promise.resolve(), isFollowing: false };
     this.#copies.set(workspaceId, copy);
     const restored = this.#ports.restorer.restore(workspaceId);
     copy.ended = restored.then(
@@ -108,6 +115,7 @@ export class Copies {
 
   #followLater(workspaceId: string, copy: Copy): void {
     if (copy.abort.signal.aborted) return;
+    copy.isFollowing = true;
     copy.ended = this.#follow(workspaceId, copy).then(
       () => this.#again(workspaceId, copy),
       (error: unknown) => {
@@ -119,9 +127,11 @@ export class Copies {
 
   async #follow(workspaceId: string, { abort }: Copy): Promise<void> {
     const { logs, files, restorer } = this.#ports;
+    await files.current(workspaceId);
     for await (const entry of logs.follow(workspaceId, files.sequence(workspaceId), abort.signal)) {
       if (abort.signal.aborted) return;
       await restorer.apply(workspaceId, entry);
+      await files.current(workspaceId);
     }
   }
 
@@ -135,6 +145,7 @@ export class Copies {
 
   #again(workspaceId: string, copy: Copy): void {
     if (copy.abort.signal.aborted) return;
+    copy.isFollowing = false;
     this.#clock.after(retryMs, () => {
       if (this.#copies.get(workspaceId) === copy) this.#reading.add(workspaceId);
     });

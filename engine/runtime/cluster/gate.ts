@@ -35,7 +35,9 @@ export interface GateOptions {
   readonly isHeld: () => boolean;
   /** Before anybody who waits gets an error. */
   readonly onBroken: (cause: unknown) => void;
-  readonly onLogged?: (bytes: number) => void;
+  readonly onLogged?: (bytes: number, durationMs: number) => void;
+  /** Commits of this disk that the log did not take. */
+  readonly onVoided?: (commits: number) => void;
 }
 
 export class Gate implements CommitGate {
@@ -104,6 +106,7 @@ export class Gate implements CommitGate {
     const broken = new Voided('the log has not acknowledged it', { cause });
     this.#broken = broken;
     this.#waiting = [];
+    if (this.#passing.size > 0) this.#options.onVoided?.(this.#passing.size);
     this.#options.onBroken(cause);
     this.#abort.abort();
     for (const passing of [...this.#passing]) this.#finish(passing, broken);
@@ -132,13 +135,14 @@ export class Gate implements CommitGate {
   async #append(bytes: Uint8Array): Promise<void> {
     const { workspaceId, logs, clock, newId, onLogged } = this.#options;
     const abort = this.#abort;
+    const startedMs = clock.now();
     const timer = clock.after(patienceMs, () => abort.abort());
     try {
       this.#sequence = await logs.append(workspaceId, { id: newId(), expected: this.#sequence, bytes }, abort.signal);
     } finally {
       timer.cancel();
     }
-    onLogged?.(bytes.length);
+    onLogged?.(bytes.length, clock.now() - startedMs);
   }
 
   #next(): Passing[] {

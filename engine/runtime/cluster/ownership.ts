@@ -47,6 +47,15 @@ export interface OwnershipOptions {
   readonly everywhere: ReadonlySet<string>;
   readonly newId: () => string;
   readonly join: (changes: readonly Uint8Array[]) => Uint8Array;
+  readonly counts?: OwnershipCounts | undefined;
+}
+
+/** What is counted when it happens. */
+export interface OwnershipCounts {
+  observeAppend(durationMs: number): void;
+  observeVoided(commits: number): void;
+  observeTakeOver(): void;
+  observeHandOver(): void;
 }
 
 export class Ownerships {
@@ -76,6 +85,11 @@ export class Ownerships {
 
   holding(workspaceId: string): Holding | undefined {
     return this.#holdings.get(workspaceId);
+  }
+
+  /** Whether new work for it may begin here now. */
+  takes(workspaceId: string): boolean {
+    return this.#holdings.get(workspaceId)?.state === 'serving' && this.epochServed(workspaceId) !== undefined;
   }
 
   /**
@@ -198,6 +212,7 @@ export class Ownerships {
     if (this.#isCurrent(workspaceId, holding) && holding.gate !== undefined) {
       holding.state = 'serving';
       files.serve(workspaceId, holding.gate);
+      this.#options.counts?.observeTakeOver();
       // It may have become another's meanwhile.
       this.#look(workspaceId);
       return;
@@ -250,7 +265,7 @@ export class Ownerships {
   }
 
   #gateOf(workspaceId: string, { sequence, holding }: { sequence: number; holding: Holding }): Gate {
-    const { logs, clock, newId, join, restorer } = this.#options;
+    const { logs, clock, newId, join, restorer, counts } = this.#options;
     return new Gate({
       workspaceId,
       sequence,
@@ -262,7 +277,11 @@ export class Ownerships {
       onBroken: (cause) => {
         if (holding.gate !== undefined) this.#drop(workspaceId, holding, cause);
       },
-      onLogged: (bytes) => restorer.noteEntry(workspaceId, bytes),
+      onLogged: (bytes, durationMs) => {
+        restorer.noteEntry(workspaceId, bytes);
+        counts?.observeAppend(durationMs);
+      },
+      onVoided: (commits) => counts?.observeVoided(commits),
     });
   }
 
@@ -287,6 +306,8 @@ export class Ownerships {
     if (holding?.state !== 'serving') return;
     await peers.warm(to, workspaceId);
     if (!this.#isCurrent(workspaceId, holding)) return;
+    await files.settle(workspaceId);
+    if (!this.#isCurrent(workspaceId, holding)) return;
     holding.state = 'leaving';
     this.#tell();
     await files.rest(workspaceId);
@@ -298,7 +319,9 @@ export class Ownerships {
       schema: lease.record.schema,
       isPinned,
     };
-    if ((await owners.set(workspaceId, ownership, holding.revision)) !== undefined) view.note(workspaceId, ownership);
+    if ((await owners.set(workspaceId, ownership, holding.revision)) === undefined) return;
+    view.note(workspaceId, ownership);
+    this.#options.counts?.observeHandOver();
   }
 
   #drop(workspaceId: string, holding: Holding, cause: unknown): void {

@@ -164,6 +164,8 @@ export interface CommitGate {
     change: { readonly bytes: Uint8Array; readonly sync: (done: (error: Error | null) => void) => void },
     done: (error: Error | null) => void,
   ): void;
+  /** Voids what is not acknowledged, and all that comes: what was committed cannot be put into the log. */
+  break(cause: unknown): void;
 }
 
 /** The files of this node. A file is served, or it is a copy that follows the log, or there is none. */
@@ -174,6 +176,8 @@ export interface Files {
   load(workspaceId: string, snapshot: Snapshot): Promise<void>;
   /** Applies the entry behind the one that the copy equals. */
   apply(workspaceId: string, entry: LogEntry): Promise<void>;
+  /** The copy has everything up to now: it may be read. */
+  current(workspaceId: string): Promise<void>;
   /**
    * Opens the copy for writing, or makes the file, and migrates it. Serves nothing yet. Resolves to what that changed of
    * its pages. From here on sequence() is 0, also after a crash, until release().
@@ -181,6 +185,11 @@ export interface Files {
   open(workspaceId: string): Promise<Uint8Array>;
   /** Serves it: each commit passes the gate, its timers and its outbox begin. */
   serve(workspaceId: string, gate: CommitGate): void;
+  /**
+   * Starts no more outside work of it, and resolves when what is under way is recorded, or after a while. Commands go
+   * on.
+   */
+  settle(workspaceId: string): Promise<void>;
   /** Takes no more commands, not even its own timers'; resolves when nothing waits or is under way. */
   rest(workspaceId: string): Promise<void>;
   /**

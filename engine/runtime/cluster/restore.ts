@@ -14,11 +14,11 @@ const attempts = 3;
 export class Restorer {
   readonly #logs: WorkspaceLogs;
   readonly #snapshots: Snapshots;
-  readonly #files: Files;
+  readonly #files: Pick<Files, 'sequence' | 'load' | 'apply'>;
   /** By workspace: the log since the snapshot, as far as this node has seen it. */
   readonly #logBytes = new Map<string, number>();
 
-  constructor(ports: { logs: WorkspaceLogs; snapshots: Snapshots; files: Files }) {
+  constructor(ports: { logs: WorkspaceLogs; snapshots: Snapshots; files: Pick<Files, 'sequence' | 'load' | 'apply'> }) {
     this.#logs = ports.logs;
     this.#snapshots = ports.snapshots;
     this.#files = ports.files;

@@ -3,21 +3,11 @@
 // from a file that it did not serve all the while.
 
 import type { Clock } from '../clock.ts';
+import { NotServed } from '../placement.ts';
 import type { Lease } from './lease.ts';
 import type { Ownerships } from './ownership.ts';
 import type { NodeRecord } from './ports.ts';
 import type { View } from './view.ts';
-
-/** Nothing was done; whoever asked may ask again after this time (503 and Retry-After). */
-export class NotServed extends Error {
-  override readonly name = 'NotServed';
-  readonly retryAfterSeconds: number;
-
-  constructor(retryAfterSeconds = 1) {
-    super('the workspace is served nowhere at the moment');
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}
 
 export type Way =
   | { readonly to: 'here'; readonly epoch: number }

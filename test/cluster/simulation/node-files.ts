@@ -108,6 +108,14 @@ export class NodeFiles implements Files {
     for (const [id, dueMs] of ledger.deadlines) this.#arm(workspaceId, served, { id, dueMs });
   }
 
+  current(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  settle(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async rest(workspaceId: string): Promise<void> {
     const served = this.#served.get(workspaceId);
     if (served?.lane === undefined) return;
@@ -177,7 +185,6 @@ export class NodeFiles implements Files {
       const ids = served.ledger.items.map(({ id }) => id);
       served.lane.whenDurable(
         () => resolve(ids),
-        undefined,
         () => reject(new Voided('what was read is void')),
       );
     });

@@ -1,0 +1,152 @@
+// Copies of a cluster's files in a folder: each follows the log of its workspace entry by entry, from a snapshot or from
+// nothing. What a copy equals is kept beside it, and removed before the file is written to by anything else: from then on
+// it counts for nothing, also after a crash.
+
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LogEntry, Snapshot, Snapshots } from '../../engine/runtime/cluster/ports.ts';
+import { makeFolder, removeDatabase, syncFolder } from '../../store/database.ts';
+import { applyPieces } from '../../store/page-log/apply.ts';
+import { piecesOf } from '../../store/page-log/entries.ts';
+import { firstLink, type Link } from '../../store/page-log/pieces.ts';
+import type { Packing } from '../../workers/cluster/packing.ts';
+
+/** The directory's id in the log. */
+export const directoryId = 'directory';
+
+/** What a file equals, to the byte. */
+export interface Copy {
+  /** The entry of the log. */
+  readonly sequence: number;
+  /** What the next change names. */
+  readonly link: Link;
+}
+
+export class CopyFiles {
+  readonly #dataDir: string;
+  /** What this keeps beside the files. */
+  readonly #folder: string;
+  readonly #snapshots: Snapshots;
+  readonly #packing: Packing;
+  /** Undefined: the file counts for nothing. */
+  readonly #copies = new Map<string, Copy | undefined>();
+
+  constructor({ dataDir, snapshots, packing }: { dataDir: string; snapshots: Snapshots; packing: Packing }) {
+    this.#dataDir = dataDir;
+    this.#folder = join(dataDir, 'cluster');
+    this.#snapshots = snapshots;
+    this.#packing = packing;
+    makeFolder(join(dataDir, 'workspaces'));
+    // Files that an ended process left half made.
+    rmSync(this.workPath(''), { recursive: true, force: true });
+    makeFolder(this.workPath(''));
+  }
+
+  of(workspaceId: string): Copy | undefined {
+    if (!this.#copies.has(workspaceId)) this.#copies.set(workspaceId, this.#read(workspaceId));
+    return this.#copies.get(workspaceId);
+  }
+
+  sequence(workspaceId: string): number {
+    return this.of(workspaceId)?.sequence ?? 0;
+  }
+
+  /** Those that count. */
+  *all(): Generator<[workspaceId: string, Copy]> {
+    for (const [workspaceId, copy] of this.#copies) if (copy !== undefined) yield [workspaceId, copy];
+  }
+
+  /** Replaces the copy, which is open nowhere, by the snapshot. Rejects if that is gone or damaged. */
+  async load(workspaceId: string, snapshot: Snapshot): Promise<void> {
+    const packed = this.workPath(`${workspaceId}.packed`);
+    const unpacked = this.workPath(`${workspaceId}.unpacked`);
+    await this.#snapshots.get(workspaceId, snapshot, packed);
+    try {
+      const { sha256, bytes } = snapshot;
+      await this.#packing.unpack({ from: packed, to: unpacked, sha256, bytes });
+      this.remove(workspaceId);
+      await rename(unpacked, this.pathOf(workspaceId));
+    } finally {
+      await rm(packed, { force: true });
+    }
+    await this.#keep(workspaceId, snapshot);
+  }
+
+  /** Applies the entry behind the one that the copy, which is open nowhere, equals. */
+  async apply(workspaceId: string, { sequence, bytes }: LogEntry): Promise<void> {
+    const path = this.pathOf(workspaceId);
+    let copy = this.of(workspaceId);
+    if (copy === undefined) {
+      this.remove(workspaceId);
+      await writeFile(path, '', { mode: 0o600 });
+      copy = { sequence: 0, link: firstLink };
+    }
+    const pieces = piecesOf(bytes);
+    try {
+      const link = pieces.length === 0 ? copy.link : (await applyPieces({ path, link: copy.link }, pieces)).link;
+      await this.#keep(workspaceId, { sequence, link });
+    } catch (error) {
+      // It is read from the last snapshot again.
+      this.doubt(workspaceId);
+      throw error;
+    }
+  }
+
+  /** The file, which is open nowhere and has no log, equals this. */
+  keep(workspaceId: string, { sequence, link }: Copy): void {
+    writeFileSync(this.#notePath(workspaceId), JSON.stringify({ sequence, link }), { mode: 0o600 });
+    this.#copies.set(workspaceId, { sequence, link });
+  }
+
+  /** From here on, also after a crash, the file counts for nothing. */
+  doubt(workspaceId: string): void {
+    this.#copies.set(workspaceId, undefined);
+    if (!existsSync(this.#notePath(workspaceId))) return;
+    rmSync(this.#notePath(workspaceId));
+    syncFolder(this.#folder);
+  }
+
+  remove(workspaceId: string): void {
+    this.doubt(workspaceId);
+    removeDatabase(this.pathOf(workspaceId));
+  }
+
+  pathOf(workspaceId: string): string {
+    if (workspaceId === directoryId) return join(this.#dataDir, 'directory.db');
+    return join(this.#dataDir, 'workspaces', `${workspaceId}.db`);
+  }
+
+  /** For files that a process makes and removes. */
+  workPath(name: string): string {
+    return join(this.#folder, 'work', name);
+  }
+
+  /** If the process ends before it is written, the entry is applied once more, which changes nothing. */
+  async #keep(workspaceId: string, { sequence, link }: Copy): Promise<void> {
+    await writeFile(this.#notePath(workspaceId), JSON.stringify({ sequence, link }), { mode: 0o600 });
+    this.#copies.set(workspaceId, { sequence, link });
+  }
+
+  #read(workspaceId: string): Copy | undefined {
+    const path = this.pathOf(workspaceId);
+    if (!existsSync(path) || hasLog(path)) return undefined;
+    try {
+      const { sequence, link } = JSON.parse(readFileSync(this.#notePath(workspaceId), 'utf8')) as Partial<Copy>;
+      return Number.isSafeInteger(sequence) && typeof link === 'string'
+        ? { sequence: Number(sequence), link }
+        : undefined;
+    } catch {
+      // There is no note, or a full disk cut it off.
+      return undefined;
+    }
+  }
+
+  #notePath(workspaceId: string): string {
+    return join(this.#folder, `${workspaceId}.copy`);
+  }
+}
+
+export function hasLog(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}

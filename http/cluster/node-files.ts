@@ -1,0 +1,255 @@
+// The files of one node of several: each is served (its engine or its directory writes it, and every commit passes the
+// gate), or is a copy that follows the log, or is not there. A file that was written to counts again only once it was
+// released at rest.
+
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFile, readFile } from 'node:fs/promises';
+import type { Directory } from '../../engine/directory/directory.ts';
+import type { CommitGate, Files, LogEntry, Snapshot, Snapshots } from '../../engine/runtime/cluster/ports.ts';
+import type { Engine } from '../../engine/runtime/engine.ts';
+import { type Lane, type Pass, Voided } from '../../engine/runtime/lane.ts';
+import { Database, type Migration, removeDatabase, type SyncToDisk } from '../../store/database.ts';
+import { directoryMigrations } from '../../store/migrations/directory.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import { AddedFrames } from '../../store/page-log/added-frames.ts';
+import { encodeChange } from '../../store/page-log/encode.ts';
+import { joinPieces } from '../../store/page-log/entries.ts';
+import type { Link } from '../../store/page-log/pieces.ts';
+import { encodeFile } from '../../store/page-log/whole-file.ts';
+import type { Packing } from '../../workers/cluster/packing.ts';
+import { type Copy, CopyFiles, directoryId, hasLog } from './copy-files.ts';
+
+export interface NodeFilesOptions {
+  readonly dataDir: string;
+  readonly engine: Engine;
+  readonly directory: Directory;
+  readonly snapshots: Snapshots;
+  readonly packing: Packing;
+  readonly syncToDisk?: SyncToDisk | undefined;
+  /** Closes what other threads have open of the file, and removes what they derived from it. */
+  closeReaders(workspaceId: string, path: string): Promise<void>;
+  onServed(workspaceId: string): void;
+  onEnded(workspaceId: string): void;
+}
+
+interface Served {
+  readonly db: Database;
+  readonly frames: AddedFrames;
+  /** Of the last change that was made into pieces. */
+  link: Link;
+  lane: Lane | undefined;
+}
+
+export class NodeFiles implements Files {
+  readonly #options: NodeFilesOptions;
+  readonly #copies: CopyFiles;
+  readonly #served = new Map<string, Served>();
+  /** Resolves when no other thread has the file open. */
+  readonly #closing = new Map<string, Promise<void>>();
+  #views = 0;
+  /** The entry of the log that reads of the directory have, while it is not served. */
+  shownSequence = 0;
+  /** What the directory is read from while it is not served. */
+  #view: string | undefined;
+
+  constructor(options: NodeFilesOptions) {
+    this.#options = options;
+    this.#copies = new CopyFiles(options);
+  }
+
+  sequence(workspaceId: string): number {
+    return this.#copyOf(workspaceId)?.sequence ?? 0;
+  }
+
+  async load(workspaceId: string, snapshot: Snapshot): Promise<void> {
+    await this.#closeReaders(workspaceId);
+    await this.#copies.load(workspaceId, snapshot);
+  }
+
+  async apply(workspaceId: string, entry: LogEntry): Promise<void> {
+    await this.#closing.get(workspaceId);
+    await this.#copies.apply(workspaceId, entry);
+  }
+
+  async current(workspaceId: string): Promise<void> {
+    if (workspaceId === directoryId && this.sequence(directoryId) > 0) await this.#show();
+  }
+
+  async open(workspaceId: string): Promise<Uint8Array> {
+    // What was derived from the file may hold what the log does not.
+    await this.#closeReaders(workspaceId);
+    const copy = this.#copyOf(workspaceId);
+    const path = this.#copies.pathOf(workspaceId);
+    this.#copies.doubt(workspaceId);
+    if (copy === undefined) return this.#openNew(workspaceId);
+    const db = Database.openWriter(path, migrationsOf(workspaceId), this.#options.syncToDisk);
+    const served: Served = { db, frames: new AddedFrames(db), link: copy.link, lane: undefined };
+    this.#served.set(workspaceId, served);
+    return this.#changeOf(served);
+  }
+
+  serve(workspaceId: string, gate: CommitGate): void {
+    const served = this.#servedOf(workspaceId);
+    const { db } = served;
+    const pass: Pass = (done) => {
+      let bytes: Uint8Array;
+      try {
+        bytes = this.#changeOf(served);
+      } catch (cause) {
+        gate.break(cause);
+        done(new Voided('the change cannot be put into the log', { cause }));
+        return;
+      }
+      gate.pass({ bytes, sync: (synced) => db.sync(synced) }, done);
+    };
+    const { engine, directory } = this.#options;
+    if (workspaceId === directoryId) directory.serve(db, pass);
+    else engine.serve(workspaceId, db, pass);
+    served.lane = workspaceId === directoryId ? directory.lane : engine.laneOf(workspaceId);
+    this.#options.onServed(workspaceId);
+  }
+
+  async settle(workspaceId: string): Promise<void> {
+    if (workspaceId === directoryId) return;
+    await this.#options.engine.settle(workspaceId);
+    await this.#closeReaders(workspaceId);
+  }
+
+  async rest(workspaceId: string): Promise<void> {
+    const { engine, directory } = this.#options;
+    if (workspaceId === directoryId) await directory.rest();
+    else await engine.restOne(workspaceId);
+    await this.#closeReaders(workspaceId);
+  }
+
+  release(workspaceId: string, sequence: number | undefined): void {
+    const served = this.#served.get(workspaceId);
+    if (served === undefined) return;
+    this.#served.delete(workspaceId);
+    const { engine, directory } = this.#options;
+    const error = new Voided('the workspace is served here no more');
+    if (workspaceId === directoryId) directory.endServing(error);
+    else engine.endServing(workspaceId, error);
+    served.db.close();
+    void this.#closeReaders(workspaceId);
+    // A log that another thread kept from being copied back stays: the file alone is not what the entry has.
+    const isWhole = sequence !== undefined && !hasLog(this.#copies.pathOf(workspaceId));
+    if (isWhole) this.#copies.keep(workspaceId, { sequence, link: served.link });
+    if (workspaceId === directoryId) this.#showAfter(isWhole);
+    else if (served.lane !== undefined) this.#options.onEnded(workspaceId);
+  }
+
+  remove(workspaceId: string): void {
+    if (this.#served.has(workspaceId) || workspaceId === directoryId) return;
+    this.#copies.remove(workspaceId);
+    void this.#closeReaders(workspaceId);
+  }
+
+  bytes(workspaceId: string): number {
+    return statSync(this.#copies.pathOf(workspaceId), { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  async pack(workspaceId: string, sequence: () => number): ReturnType<Files['pack']> {
+    const served = this.#servedOf(workspaceId);
+    const { lane } = served;
+    const { packing } = this.#options;
+    if (lane === undefined) throw new Error('the file is not served yet');
+    // Its start takes longer than a lane should be held.
+    await packing.ready();
+    await lane.hold();
+    let at: Copy;
+    let held: Awaited<ReturnType<Packing['hold']>>;
+    try {
+      if (this.#served.get(workspaceId) !== served) throw new Error('the file is served no more');
+      at = { sequence: sequence(), link: served.link };
+      held = await packing.hold(this.#copies.pathOf(workspaceId));
+    } finally {
+      lane.release();
+    }
+    const path = this.#copies.workPath(`${workspaceId}.snapshot`);
+    return { snapshot: { ...at, ...(await held.pack(path)) }, path, discard: () => rmSync(path, { force: true }) };
+  }
+
+  /** Copies of this node: which entry each equals. */
+  copies(): Record<string, number> {
+    const copies = [...this.#copies.all()].filter(([workspaceId]) => !this.#served.has(workspaceId));
+    return Object.fromEntries(copies.map(([workspaceId, { sequence }]) => [workspaceId, sequence]));
+  }
+
+  async #openNew(workspaceId: string): Promise<Uint8Array> {
+    const path = this.#copies.pathOf(workspaceId);
+    const migrations = migrationsOf(workspaceId);
+    removeDatabase(path);
+    await Database.makeFile(path, migrations);
+    const { pieces, link } = encodeFile(await readFile(path));
+    const db = Database.openWriter(path, migrations, this.#options.syncToDisk);
+    this.#served.set(workspaceId, { db, frames: new AddedFrames(db), link, lane: undefined });
+    return joinPieces(pieces);
+  }
+
+  /** What was committed since the last call, as an entry's bytes; none if that is nothing. */
+  #changeOf(served: Served): Uint8Array {
+    const { db, frames } = served;
+    const change = frames.next();
+    if (change === undefined) return new Uint8Array();
+    const { pieces, link } = encodeChange(change, { read: (into, at) => db.readLog(into, at), link: served.link });
+    served.link = link;
+    return joinPieces(pieces);
+  }
+
+  #servedOf(workspaceId: string): Served {
+    const served = this.#served.get(workspaceId);
+    if (served === undefined) throw new Error(`${workspaceId} is not open`);
+    return served;
+  }
+
+  #copyOf(workspaceId: string): Copy | undefined {
+    return this.#served.has(workspaceId) ? undefined : this.#copies.of(workspaceId);
+  }
+
+  #closeReaders(workspaceId: string): Promise<void> {
+    if (workspaceId === directoryId) return Promise.resolve();
+    const closing = this.#options.closeReaders(workspaceId, this.#copies.pathOf(workspaceId)).finally(() => {
+      if (this.#closing.get(workspaceId) === closing) this.#closing.delete(workspaceId);
+    });
+    this.#closing.set(workspaceId, closing);
+    return closing;
+  }
+
+  /** The directory is read while its copy changes, so it is read from a copy of the copy. */
+  async #show(): Promise<void> {
+    const path = this.#nextView();
+    const sequence = this.sequence(directoryId);
+    await copyFile(this.#copies.pathOf(directoryId), path);
+    if (this.#served.has(directoryId)) rmSync(path);
+    else {
+      this.#read(path);
+      this.shownSequence = sequence;
+    }
+  }
+
+  /** Serving the directory has ended. What of it the log does not have must not be read. */
+  #showAfter(isWhole: boolean): void {
+    if (!isWhole && this.#view === undefined) return;
+    const path = this.#nextView();
+    if (isWhole) writeFileSync(path, readFileSync(this.#copies.pathOf(directoryId)), { mode: 0o600 });
+    if (isWhole) this.#read(path);
+    else if (this.#view !== undefined) this.#options.directory.follow(this.#view);
+  }
+
+  #read(path: string): void {
+    const { directory } = this.#options;
+    directory.follow(path);
+    if (this.#view !== undefined) removeDatabase(this.#view);
+    this.#view = path;
+  }
+
+  #nextView(): string {
+    this.#views += 1;
+    return this.#copies.workPath(`directory.${this.#views}.db`);
+  }
+}
+
+function migrationsOf(workspaceId: string): readonly Migration[] {
+  return workspaceId === directoryId ? directoryMigrations : workspaceMigrations;
+}

@@ -1,0 +1,506 @@
+// This node of a cluster: joins, serves its share, answers other nodes, and leaves. Loaded in a cluster only, by a
+// dynamic import. The rules are in engine/runtime/cluster/, NATS is in workers/cluster/.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import type { Directory } from '../../engine/directory/directory.ts';
+import { type PlainRefusal, plainRefusal, Refusal, refusalFrom } from '../../engine/errors.ts';
+import type { Clock } from '../../engine/runtime/clock.ts';
+import { Copies } from '../../engine/runtime/cluster/copies.ts';
+import { Lease, leaseMs } from '../../engine/runtime/cluster/lease.ts';
+import { Ownerships } from '../../engine/runtime/cluster/ownership.ts';
+import { CallRefused, type NodeRecord } from '../../engine/runtime/cluster/ports.ts';
+import { Restorer } from '../../engine/runtime/cluster/restore.ts';
+import { Router } from '../../engine/runtime/cluster/routing.ts';
+import { SnapshotMaker } from '../../engine/runtime/cluster/snapshots.ts';
+import { View } from '../../engine/runtime/cluster/view.ts';
+import type { Engine } from '../../engine/runtime/engine.ts';
+import type { Log } from '../../engine/runtime/log.ts';
+import {
+  type Elsewhere,
+  type ForeignPart,
+  isElsewhere,
+  KeptElsewhere,
+  NeededFromElsewhere,
+  NotServed,
+  type Placement,
+  type ServedElsewhere,
+} from '../../engine/runtime/placement.ts';
+import type { SyncToDisk } from '../../store/database.ts';
+import { findDirectoryWorkspace } from '../../store/directory/directory.ts';
+import { schemaVersion } from '../../store/migrations/both.ts';
+import { type ClusterStore, openCluster } from '../../workers/cluster/cluster.ts';
+import { answerCopies } from '../../workers/cluster/inventory.ts';
+import { createPacking, type Packing } from '../../workers/cluster/packing.ts';
+import { programVersion } from '../../workers/program-files.ts';
+import type { Routing } from '../pipeline/pipeline.ts';
+import type { ClusterCounts, ClusterFigures } from '../process/cluster-figures.ts';
+import type { ClusterConfig } from '../process/config.ts';
+import type { Reply } from '../request.ts';
+import { BriefMemory } from './brief-memory.ts';
+import { directoryId } from './copy-files.ts';
+import { DeadNodes } from './dead-nodes.ts';
+import { type ForwardedRequest, PeerRequests } from './forwarding.ts';
+import { NodeFiles } from './node-files.ts';
+import { KnownNodes } from './receiving.ts';
+
+/** What of the service this node's part in the cluster works on. */
+export interface NodeParts {
+  readonly engine: Engine;
+  readonly directory: Directory;
+  readonly syncToDisk?: SyncToDisk | undefined;
+  readonly counts: ClusterCounts | undefined;
+  closeReaders(workspaceId: string, path: string): Promise<void>;
+  onServed(workspaceId: string): void;
+  onEnded(workspaceId: string): void;
+  /** Of a workspace that this node serves, for another node. */
+  foreign(part: ForeignPart): unknown;
+  /** Another node of this name is there. */
+  onReplaced(): void;
+}
+
+const lookEveryMs = 1000;
+const callMs = 5000;
+/** Reading a copy of a gigabyte takes minutes; whoever hands over asks again. */
+const warmMs = 60_000;
+/** How long a node that stops waits for the others to take what it serves. */
+const handOverMs = 5000;
+/** How long a start waits for a directory that can be read. */
+const directoryMs = 60_000;
+/** A change of the directory is made elsewhere before this node's copy has it. */
+const copyMs = 5000;
+const betweenLooksMs = 50;
+/** From the reservation of a new workspace until it has an owner. */
+const beginsWithinMs = 60_000;
+/** A request needs a part of another workspace, and then another node; more would be a circle. */
+const maxDetours = 4;
+/** Of a node's name, in its challenges. */
+const tagBytes = 4;
+
+export async function joinCluster(
+  settings: ClusterConfig,
+  { clock, log, dataDir }: { clock: Clock; log: Log; dataDir: string },
+): Promise<ClusterNode> {
+  const store = await openCluster({
+    url: settings.natsUrl,
+    credsFile: settings.natsCredsFile,
+    caFile: settings.natsCaFile,
+    name: settings.name,
+    replicas: settings.replicas,
+    node: settings.node,
+    leaseMs,
+  });
+  return new ClusterNode(settings, store, { clock, log, dataDir });
+}
+
+/** A request, as Routing.answer() gets it. */
+type RoutedRequest = Parameters<Routing['answer']>[1];
+
+export class ClusterNode implements Placement, Routing {
+  readonly settings: ClusterConfig;
+  readonly view: View;
+  readonly #store: ClusterStore;
+  readonly #ground: { clock: Clock; log: Log; dataDir: string };
+  readonly #packing: Packing = createPacking();
+  readonly #peers: PeerRequests;
+  /** For the edge: what other nodes sent on, and from where they connect. */
+  readonly known: KnownNodes;
+  readonly #foreign: BriefMemory<unknown>;
+  /** Whether a workspace that this node did not know exists. */
+  readonly #asked: BriefMemory<boolean>;
+  readonly #dead: DeadNodes;
+  #parts: Running | undefined;
+  #isOver = false;
+
+  constructor(settings: ClusterConfig, store: ClusterStore, ground: { clock: Clock; log: Log; dataDir: string }) {
+    this.settings = settings;
+    this.#store = store;
+    this.#ground = ground;
+    this.view = new View({ nodes: store.nodes, owners: store.owners });
+    const { secret } = settings;
+    this.#foreign = new BriefMemory(ground.clock);
+    this.#asked = new BriefMemory(ground.clock);
+    this.#peers = new PeerRequests({ secret, clock: ground.clock, log: ground.log });
+    this.known = new KnownNodes({ secret, clock: ground.clock });
+    this.#dead = new DeadNodes({
+      clock: ground.clock,
+      log: ground.log,
+      nodes: store.nodes,
+      others: () => [...this.view.nodes.values()].filter(({ node }) => node !== settings.node),
+    });
+  }
+
+  takes(workspaceId: string): boolean {
+    return this.#parts?.ownerships.takes(workspaceId) === true;
+  }
+
+  epochServed(workspaceId: string): number | undefined {
+    return this.#parts?.ownerships.epochServed(workspaceId);
+  }
+
+  hasOwner(workspaceId: string): boolean {
+    return this.view.owners.has(workspaceId);
+  }
+
+  mayExist(workspaceId: string): boolean {
+    if (this.hasOwner(workspaceId)) return true;
+    const asked = this.#asked.get(workspaceId);
+    if (asked !== undefined) return asked.value;
+    throw new NeededFromElsewhere(`whether there is a workspace ${workspaceId}`, async () => {
+      const found = await this.#store.owners.of(workspaceId).catch(() => null);
+      // Without the log, nobody knows.
+      if (found === null) throw new NotServed();
+      this.#asked.set(workspaceId, found !== undefined);
+    });
+  }
+
+  foreign(part: ForeignPart): unknown {
+    const known = this.#foreign.get(keyOf(part));
+    if (known !== undefined) return known.value;
+    throw new NeededFromElsewhere(`${part.kind} ${part.key}`, () => this.#fetch(part));
+  }
+
+  /** Whether this node settles what an interrupted change left of the workspace: it serves it, or nobody ever did. */
+  settles(workspaceId: string): boolean {
+    if (this.takes(workspaceId)) return true;
+    if (this.hasOwner(workspaceId) || !this.takes(directoryId)) return false;
+    // Its node may be about to begin it.
+    const reservedAt = findDirectoryWorkspace(this.#running.directory.db, workspaceId)?.reservedAt;
+    return reservedAt != null && Date.parse(reservedAt) + beginsWithinMs < this.#ground.clock.now();
+  }
+
+  /** Of several nodes, this one as part of its challenges. */
+  get tag(): Uint8Array {
+    return tagOf(this.settings.node);
+  }
+
+  otherBy(challenge: Uint8Array): string | undefined {
+    if (startsWith(challenge, this.tag)) return undefined;
+    return [...this.view.nodes.keys()].find((node) => startsWith(challenge, tagOf(node)));
+  }
+
+  begin(workspaceId: string): Promise<void> {
+    return this.#running.ownerships.begin(workspaceId);
+  }
+
+  get figures(): ClusterFigures {
+    const parts = this.#parts;
+    return {
+      workspacesServed: parts?.ownerships.size ?? 0,
+      copies: Object.keys(parts?.files.copies() ?? {}).length,
+      copiesBehind: parts?.copies.behind ?? 0,
+      isLeaseHeld: parts?.lease.isHeld === true,
+      isNatsConnected: this.#store.isConnected,
+    };
+  }
+
+  /** Rejects with NotServed, or with an error if what another node did is unknown. */
+  async answer(elsewhere: Elsewhere, request: RoutedRequest): Promise<Reply> {
+    for (let times = 1, next = elsewhere; ; times += 1) {
+      if (times > maxDetours) throw new NotServed();
+      if (!(next instanceof NeededFromElsewhere)) return this.#answerElsewhere(next, request);
+      await next.fetch();
+      try {
+        return await request.here();
+      } catch (error) {
+        if (!isElsewhere(error)) throw error;
+        next = error;
+      }
+    }
+  }
+
+  async #forward(node: NodeRecord, request: ForwardedRequest): Promise<Reply> {
+    const counts = this.#parts?.counts;
+    try {
+      const reply = await this.#peers.forward(node, request);
+      counts?.observeForwarded('answered');
+      return reply;
+    } catch (error) {
+      counts?.observeForwarded(error instanceof NotServed ? 'not served' : 'unknown');
+      throw error;
+    }
+  }
+
+  #answerElsewhere(elsewhere: ServedElsewhere | KeptElsewhere, request: RoutedRequest): Promise<Reply> {
+    const { begun, body, isRead } = request;
+    const { head, requestId } = begun;
+    const isReceived = head.forwarded === 'byNode';
+    const there = (node: NodeRecord): Promise<Reply> => this.#forward(node, { head, requestId, body });
+    if (elsewhere instanceof KeptElsewhere) {
+      const node = this.view.nodes.get(elsewhere.node);
+      return node === undefined || isReceived ? Promise.reject(new NotServed()) : there(node);
+    }
+    const here = (): Promise<Reply> =>
+      request.here().catch((error: unknown) => {
+        if (error instanceof NeededFromElsewhere) return this.answer(error, request);
+        throw isElsewhere(error) ? new NotServed() : error;
+      });
+    const kind = isRead ? 'read' : 'command';
+    const { router } = this.#running;
+    return isReceived
+      ? router.receive(elsewhere.workspaceId, { kind, here })
+      : router.send(elsewhere.workspaceId, { kind, here, there });
+  }
+
+  /** The node that serves the workspace, once there is one. Undefined: this one. Rejects with NotServed. */
+  ownerOf(workspaceId: string): Promise<NodeRecord | undefined> {
+    return this.#running.router.send<NodeRecord | undefined>(workspaceId, {
+      kind: 'command',
+      here: () => Promise.resolve(undefined),
+      there: (node) => Promise.resolve(node),
+    });
+  }
+
+  /**
+   * Joins, and resolves when the directory can be read. Rejects with NameTaken, ClusterRefused or an error in a person's
+   * words. `url`: where other nodes reach this one.
+   */
+  async start(parts: NodeParts, url: string): Promise<void> {
+    const running = this.#make(parts, url);
+    this.#parts = running;
+    this.#answerCalls(running);
+    this.view.onChange((workspaceId) => {
+      if (workspaceId === undefined) void this.#knowNodes();
+    });
+    this.view.start();
+    await running.lease.start();
+    await this.#haveDirectory(running);
+    this.#dead.start();
+    this.#lookLater(running);
+  }
+
+  /** A change of the directory, which another node serves. */
+  async changeDirectory(name: string, params: unknown): Promise<unknown> {
+    const { router, files, ownerships, directory } = this.#running;
+    const { clock } = this.#ground;
+    const untilMs = clock.now() + callMs;
+    for (;;) {
+      const way = router.wayTo(directoryId);
+      if (way.to === 'here') return directory.changeFor(name, params);
+      if (way.to === 'node') {
+        const { result, sequence } = await this.#askToChange(way.node, { name, params });
+        const copiedByMs = clock.now() + copyMs;
+        while (files.shownSequence < sequence && !ownerships.takes(directoryId) && clock.now() < copiedByMs)
+          await this.#pause(betweenLooksMs);
+        return result;
+      }
+      if (clock.now() >= untilMs) throw new NotServed();
+      await this.#pause(betweenLooksMs);
+    }
+  }
+
+  /** Hands over what others can take, within a time. */
+  async handOver(): Promise<void> {
+    const { ownerships, lease } = this.#running;
+    const others = [...this.view.nodes.values()].some(
+      ({ node, isReady, isDraining }) => node !== lease.record.node && isReady && !isDraining,
+    );
+    if (!others || !lease.isHeld) return;
+    await Promise.race([ownerships.drain().catch(() => undefined), this.#pause(handOverMs)]);
+  }
+
+  /** Ends what is still served. Call before the engine is stopped. */
+  end(): void {
+    this.#parts?.ownerships.end(new Error('the node stops'));
+  }
+
+  /** Says that this node is gone. Call when nothing is served any more. */
+  async leave(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.view.stop();
+    this.#dead.stop();
+    await this.#parts?.lease.leave().catch(() => undefined);
+    await Promise.all([this.#packing.stop(), this.#peers.close()]);
+    await this.#store.close();
+  }
+
+  get #running(): Running {
+    if (this.#parts === undefined) throw new NotServed();
+    return this.#parts;
+  }
+
+  #make(parts: NodeParts, url: string): Running {
+    const { clock, log, dataDir } = this.#ground;
+    const { logs, owners, nodes, snapshots, calls } = this.#store;
+    const { view } = this;
+    const files = new NodeFiles({ ...parts, dataDir, snapshots, packing: this.#packing });
+    const restorer = new Restorer({ logs, snapshots, files });
+    const lease = new Lease({
+      nodes,
+      clock,
+      log,
+      record: {
+        node: this.settings.node,
+        url,
+        version: programVersion(),
+        schema: schemaVersion,
+        incarnation: randomUUID(),
+        isReady: true,
+        isDraining: false,
+      },
+      hooks: { onTerm: () => ownerships.onTerm(), onReplaced: () => parts.onReplaced() },
+    });
+    const isTaken = (workspaceId: string): boolean => ownerships.holding(workspaceId) !== undefined;
+    const copies = new Copies({ logs, files, restorer, clock, log, isTaken });
+    const ownerships: Ownerships = new Ownerships({
+      clock,
+      log,
+      lease,
+      view,
+      logs,
+      owners,
+      nodes,
+      peers: {
+        warm: async (node, workspaceId) => void (await calls.ask(node.node, 'warm', { workspaceId }, warmMs)),
+      },
+      files,
+      restorer,
+      copies,
+      everywhere: new Set([directoryId]),
+      newId: () => randomUUID(),
+      join: joined,
+      counts: parts.counts,
+    });
+    const snapshotMaker = new SnapshotMaker({ ownerships, files, logs, snapshots, restorer, log });
+    return {
+      files,
+      lease,
+      ownerships,
+      snapshotMaker,
+      router: new Router({ clock, lease, view, ownerships }),
+      directory: parts.directory,
+      foreign: (part) => parts.foreign(part),
+      counts: parts.counts,
+      copies,
+    };
+  }
+
+  /** Connections of other nodes have no limit of their network. */
+  async #knowNodes(): Promise<void> {
+    const nodes = [...this.view.nodes.values()];
+    this.#peers.keepOnly(nodes);
+    const found = await Promise.all(nodes.map(({ url }) => addressesOf(url)));
+    this.known.setAddresses(new Set(found.flat()));
+  }
+
+  #answerCalls({ ownerships, files }: Running): void {
+    this.#store.calls.answer({
+      warm: (params) => ownerships.warm(workspaceIn(params)),
+      change: (params) => this.#answerChange(params as { name: string; params: unknown }),
+      move: async (params) => {
+        const { node } = params as { node: string };
+        await ownerships.move(workspaceIn(params), node).catch((error: unknown) => {
+          throw new CallRefused(error instanceof Error ? error.message : String(error));
+        });
+      },
+      drain: () => ownerships.drain(),
+      foreign: (part) => Promise.resolve(this.#running.foreign(part as ForeignPart)),
+      copies: (params) => Promise.resolve(answerCopies(new Map(Object.entries(files.copies())), params)),
+    });
+  }
+
+  async #fetch(part: ForeignPart): Promise<void> {
+    const owner = await this.ownerOf(part.workspaceId);
+    // It has become this node's.
+    if (owner === undefined) return;
+    const value = await this.#store.calls.ask(owner.node, 'foreign', part, callMs);
+    this.#foreign.set(keyOf(part), value);
+  }
+
+  async #answerChange(change: { name: string; params: unknown }): Promise<unknown> {
+    const { ownerships } = this.#running;
+    if (!ownerships.takes(directoryId)) throw new CallRefused('the directory is not served here', { notServed: true });
+    try {
+      const result = await this.#running.directory.changeFor(change.name, change.params);
+      return { result, sequence: ownerships.holding(directoryId)?.gate?.sequence ?? 0 };
+    } catch (error) {
+      if (error instanceof Refusal) throw new CallRefused(error.message, { refusal: plainRefusal(error) });
+      throw error;
+    }
+  }
+
+  async #askToChange(
+    { node }: NodeRecord,
+    change: { name: string; params: unknown },
+  ): Promise<{ result: unknown; sequence: number }> {
+    try {
+      return (await this.#store.calls.ask(node, 'change', change, callMs)) as { result: unknown; sequence: number };
+    } catch (error) {
+      const data = error instanceof CallRefused ? (error.data as { refusal?: PlainRefusal } | undefined) : undefined;
+      throw (data?.refusal && refusalFrom(data.refusal)) ?? error;
+    }
+  }
+
+  /**
+   * The directory is made by the first node of all; after that each waits until it serves it or has a copy of it.
+   */
+  async #haveDirectory({ ownerships, directory }: Running): Promise<void> {
+    const { clock, log } = this.#ground;
+    const untilMs = clock.now() + directoryMs;
+    for (;;) {
+      if (directory.isReadable) return;
+      if (clock.now() >= untilMs)
+        throw new Error(
+          'the directory of the cluster cannot be read: its node does not answer, and nobody took it over',
+        );
+      const isNew = (await this.#store.owners.of(directoryId).catch(() => null)) === undefined;
+      if (isNew)
+        await ownerships
+          .begin(directoryId)
+          .catch((error: unknown) => log.info({ err: error }, 'another node makes the directory'));
+      if (!directory.isReadable) await this.#pause(betweenLooksMs);
+    }
+  }
+
+  #lookLater(running: Running): void {
+    this.#ground.clock.after(lookEveryMs, () => {
+      if (this.#isOver) return;
+      running.snapshotMaker.look();
+      this.#lookLater(running);
+    });
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#ground.clock.after(ms, resolve));
+  }
+}
+
+/** None while its name cannot be resolved: then its connections count like others'. */
+async function addressesOf(url: string): Promise<string[]> {
+  const { hostname } = new URL(url);
+  const found = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }).catch(() => []);
+  return found.map(({ address }) => address);
+}
+
+function keyOf({ kind, key }: ForeignPart): string {
+  return `${kind} ${key}`;
+}
+
+function tagOf(node: string): Uint8Array {
+  return createHash('sha256').update(node).digest().subarray(0, tagBytes);
+}
+
+function startsWith(bytes: Uint8Array, tag: Uint8Array): boolean {
+  return Buffer.from(tag).equals(bytes.subarray(0, tag.length));
+}
+
+interface Running {
+  foreign(part: ForeignPart): unknown;
+  readonly counts: ClusterCounts | undefined;
+  readonly copies: Copies;
+  readonly files: NodeFiles;
+  readonly lease: Lease;
+  readonly ownerships: Ownerships;
+  readonly snapshotMaker: SnapshotMaker;
+  readonly router: Router;
+  readonly directory: Directory;
+}
+
+function workspaceIn(params: unknown): string {
+  return (params as { workspaceId: string }).workspaceId;
+}
+
+function joined(changes: readonly Uint8Array[]): Uint8Array {
+  return changes.length === 1 && changes[0] !== undefined ? changes[0] : Buffer.concat(changes);
+}
