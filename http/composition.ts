@@ -171,7 +171,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
     checkReplies: options.checkReplies ?? false,
     routing: options.cluster,
   });
-  const sockets: Sockets = new Sockets(services, pipeline);
+  const sockets: Sockets = new Sockets(services, pipeline, { elsewhere: options.cluster });
   engine.onPublish((workspaceId, events) => {
     sockets.publish(workspaceId, events);
     reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);

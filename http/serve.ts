@@ -103,7 +103,6 @@ function serverOf({ services, pipeline, sockets }: Composition, options: ServeOp
     pipeline,
     sockets,
     trustedProxies: config.trustProxy,
-    nodes: options.cluster?.known,
     maxConnectionsPerNetwork: config.rateLimits ? config.maxConnectionsPerNetwork : undefined,
     onTooMany(network) {
       const times = throttle.count('connections');
@@ -113,7 +112,7 @@ function serverOf({ services, pipeline, sockets }: Composition, options: ServeOp
     tls: config.tls,
     isOnlyOverTls: config.tls !== undefined || config.baseUrl.startsWith('https:'),
     bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs,
-    nodes: options.nodes,
+    nodes: options.cluster?.known ?? options.nodes,
     ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }),
   });
 }
@@ -218,7 +217,7 @@ class Service implements Running {
           const workspace = engine.workspace(workspaceId);
           return (workspace && findClient(workspace.view(systemCaller), key)) ?? null;
         },
-        onEnded: (workspaceId) => void sockets.counts[workspaceId as 'agent'],
+        onEnded: (workspaceId) => sockets.endWorkspace(workspaceId),
         onReplaced: () => {
           log.error({ node: cluster.settings.node }, 'another node of this name is there; this one stops');
           void this.stop().then(() => process.exit(1));
@@ -237,7 +236,7 @@ class Service implements Running {
     try {
       // One that is being made has nothing to look at.
       if (!directory.isWorkspace(workspaceId)) return;
-      this.#visit(workspaceId, await checkpointer.glance({ path, model: knowledge.embedder.model }));
+      this.#visit(workspaceId, await checkpointer.glance({ path, model: knowledge.embedder.model }), { isMoved: true });
     } catch (error) {
       this.services.log.warn({ workspaceId, err: error }, 'the file of a workspace could not be looked at');
     }
@@ -274,13 +273,13 @@ class Service implements Running {
   }
 
   /** What the start does for a workspace once the state of its file is known. */
-  #visit(workspaceId: string, glance: Glance): void {
+  #visit(workspaceId: string, glance: Glance, { isMoved = false } = {}): void {
     const { directory, faults, ingestion, sockets } = this.#parts;
     const { log, secrets } = this.services;
     if (glance.state !== 'current') return;
     if (directory.isWorkspace(workspaceId)) faults.judge(workspaceId, glance, secrets);
     ingestion.review(workspaceId, glance);
-    sockets.reviewPresence(workspaceId, glance);
+    sockets.reviewPresence(workspaceId, glance, { isMoved });
     directory
       .settleDomains({ workspaceId, verified: glance.domain })
       .catch((error: unknown) =>

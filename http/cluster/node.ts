@@ -2,7 +2,6 @@
 // dynamic import. The rules are in engine/runtime/cluster/, NATS is in workers/cluster/.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { lookup } from 'node:dns/promises';
 import type { Directory } from '../../engine/directory/directory.ts';
 import { type PlainRefusal, plainRefusal, Refusal, refusalFrom } from '../../engine/errors.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
@@ -37,6 +36,8 @@ import type { Routing } from '../pipeline/pipeline.ts';
 import type { ClusterCounts, ClusterFigures } from '../process/cluster-figures.ts';
 import type { ClusterConfig } from '../process/config.ts';
 import type { Reply } from '../request.ts';
+import type { FromElsewhere, HelloElsewhere, Elsewhere as SocketsElsewhere } from '../sockets/elsewhere.ts';
+import type { SocketElsewhere } from '../sockets/session.ts';
 import { BriefMemory } from './brief-memory.ts';
 import { directoryId } from './copy-files.ts';
 import { DeadNodes } from './dead-nodes.ts';
@@ -96,7 +97,7 @@ export async function joinCluster(
 /** A request, as Routing.answer() gets it. */
 type RoutedRequest = Parameters<Routing['answer']>[1];
 
-export class ClusterNode implements Placement, Routing {
+export class ClusterNode implements Placement, Routing, SocketsElsewhere {
   readonly settings: ClusterConfig;
   readonly view: View;
   readonly #store: ClusterStore;
@@ -209,6 +210,15 @@ export class ClusterNode implements Placement, Routing {
     }
   }
 
+  /** Rejects with NotServed, or if its node cannot be reached. */
+  socketTo(workspaceId: string, hello: HelloElsewhere, to: FromElsewhere): Promise<SocketElsewhere | 'here'> {
+    return this.#running.router.send<SocketElsewhere | 'here'>(workspaceId, {
+      kind: 'command',
+      here: () => Promise.resolve('here'),
+      there: (node) => this.#peers.openSocket(node, hello, to),
+    });
+  }
+
   async #forward(node: NodeRecord, request: ForwardedRequest): Promise<Reply> {
     const counts = this.#parts?.counts;
     try {
@@ -260,7 +270,7 @@ export class ClusterNode implements Placement, Routing {
     this.#parts = running;
     this.#answerCalls(running);
     this.view.onChange((workspaceId) => {
-      if (workspaceId === undefined) void this.#knowNodes();
+      if (workspaceId === undefined) this.#knowNodes();
     });
     this.view.start();
     await running.lease.start();
@@ -376,12 +386,10 @@ export class ClusterNode implements Placement, Routing {
     };
   }
 
-  /** Connections of other nodes have no limit of their network. */
-  async #knowNodes(): Promise<void> {
+  #knowNodes(): void {
     const nodes = [...this.view.nodes.values()];
     this.#peers.keepOnly(nodes);
-    const found = await Promise.all(nodes.map(({ url }) => addressesOf(url)));
-    this.known.setAddresses(new Set(found.flat()));
+    void this.known.follow(nodes);
   }
 
   #answerCalls({ ownerships, files }: Running): void {
@@ -464,13 +472,6 @@ export class ClusterNode implements Placement, Routing {
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#ground.clock.after(ms, resolve));
   }
-}
-
-/** None while its name cannot be resolved: then its connections count like others'. */
-async function addressesOf(url: string): Promise<string[]> {
-  const { hostname } = new URL(url);
-  const found = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }).catch(() => []);
-  return found.map(({ address }) => address);
 }
 
 function keyOf({ kind, key }: ForeignPart): string {

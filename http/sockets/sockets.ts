@@ -7,7 +7,7 @@ import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
 import { Refusal, type Slug } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { ServedElsewhere } from '../../engine/runtime/placement.ts';
+import { NeededFromElsewhere, ServedElsewhere } from '../../engine/runtime/placement.ts';
 import type { PublishedEvent } from '../../engine/runtime/published-event.ts';
 import { availabilityOf } from '../../engine/widget/availability.ts';
 import { requireOwnConversation } from '../../engine/widget/chats.ts';
@@ -84,7 +84,7 @@ export class Sockets {
   #whenQuiet: () => void = () => {};
 
   /** `elsewhere`: the other nodes; undefined if there are none. */
-  constructor(services: Services, pipeline: Pipeline, { elsewhere }: { readonly elsewhere?: Elsewhere } = {}) {
+  constructor(services: Services, pipeline: Pipeline, { elsewhere }: { readonly elsewhere?: Elsewhere | undefined } = {}) {
     this.#services = services;
     this.#pipeline = pipeline;
     this.#elsewhere = elsewhere;
@@ -279,6 +279,11 @@ export class Sockets {
     const reject = (error: unknown): void => {
       if (error instanceof ServedElsewhere && session.state.name === 'verifying')
         this.#openElsewhere(session, error.workspaceId, { token, since, turn });
+      else if (error instanceof NeededFromElsewhere && turn < maxTurnsHere)
+        error.fetch().then(
+          () => this.#authenticateAgain(session, { token, since, turn: turn + 1 }),
+          (failure: unknown) => this.#reject(session, failure),
+        );
       else this.#reject(session, error);
     };
     if (session.state.name === 'unknown') session.state.timer.cancel();
@@ -299,6 +304,13 @@ export class Sockets {
         ),
       )
       .catch(reject);
+  }
+
+  #authenticateAgain(
+    session: Session,
+    { token, since, turn }: { readonly token: string; readonly since: unknown; readonly turn: number },
+  ): void {
+    if (session.state.name === 'verifying') this.#authenticate(session, token, since, turn);
   }
 
   /** The state that the welcome reports may be one sync from durable. */
@@ -332,7 +344,7 @@ export class Sockets {
       })
       .then((socket) => {
         if (socket === 'here') {
-          if (session.state.name === 'verifying') this.#authenticate(session, token, since, turn + 1);
+          this.#authenticateAgain(session, { token, since, turn: turn + 1 });
         } else if (session.state.name === 'verifying') session.state = { name: 'elsewhere', socket };
         else socket.close();
       }, restart);
