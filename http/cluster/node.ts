@@ -8,7 +8,7 @@ import type { Clock } from '../../engine/runtime/clock.ts';
 import { Copies } from '../../engine/runtime/cluster/copies.ts';
 import { Lease, leaseMs } from '../../engine/runtime/cluster/lease.ts';
 import { Ownerships } from '../../engine/runtime/cluster/ownership.ts';
-import { CallRefused, type NodeRecord } from '../../engine/runtime/cluster/ports.ts';
+import { CallRefused, NodeAway, type NodeRecord } from '../../engine/runtime/cluster/ports.ts';
 import { Restorer } from '../../engine/runtime/cluster/restore.ts';
 import { Router } from '../../engine/runtime/cluster/routing.ts';
 import { SnapshotMaker } from '../../engine/runtime/cluster/snapshots.ts';
@@ -70,6 +70,8 @@ const handOverMs = 5000;
 const directoryMs = 60_000;
 /** A change of the directory is made elsewhere before this node's copy has it. */
 const copyMs = 5000;
+/** How long a change waits for the directory to be served somewhere. */
+const directoryMovesMs = 10_000;
 const betweenLooksMs = 50;
 /** From the reservation of a new workspace until it has an owner. */
 const beginsWithinMs = 60_000;
@@ -279,24 +281,33 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere {
     this.#lookLater(running);
   }
 
-  /** A change of the directory, which another node serves. */
+  /** A change of the directory, which another node serves, or this one in a moment. Rejects with NotServed. */
   async changeDirectory(name: string, params: unknown): Promise<unknown> {
-    const { router, files, ownerships, directory } = this.#running;
+    const { router, directory } = this.#running;
     const { clock } = this.#ground;
-    const untilMs = clock.now() + callMs;
+    const untilMs = clock.now() + directoryMovesMs;
     for (;;) {
       const way = router.wayTo(directoryId);
       if (way.to === 'here') return directory.changeFor(name, params);
       if (way.to === 'node') {
-        const { result, sequence } = await this.#askToChange(way.node, { name, params });
-        const copiedByMs = clock.now() + copyMs;
-        while (files.shownSequence < sequence && !ownerships.takes(directoryId) && clock.now() < copiedByMs)
-          await this.#pause(betweenLooksMs);
-        return result;
+        const changed = await this.#askToChange(way.node, { name, params });
+        if (changed !== undefined) {
+          await this.#haveShown(changed.sequence);
+          return changed.result;
+        }
       }
       if (clock.now() >= untilMs) throw new NotServed();
       await this.#pause(betweenLooksMs);
     }
+  }
+
+  /** Resolves when reads of the directory have the entry, or after a time, when whoever reads may be a moment late. */
+  async #haveShown(sequence: number): Promise<void> {
+    const { files, ownerships } = this.#running;
+    const { clock } = this.#ground;
+    const untilMs = clock.now() + copyMs;
+    while (files.shownSequence < sequence && !ownerships.takes(directoryId) && clock.now() < untilMs)
+      await this.#pause(betweenLooksMs);
   }
 
   /** Hands over what others can take, within a time. */
@@ -418,24 +429,31 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere {
 
   async #answerChange(change: { name: string; params: unknown }): Promise<unknown> {
     const { ownerships } = this.#running;
-    if (!ownerships.takes(directoryId)) throw new CallRefused('the directory is not served here', { notServed: true });
+    if (!ownerships.takes(directoryId))
+      throw new CallRefused('the directory is not served here', { isNotServed: true } satisfies RefusedChange);
     try {
       const result = await this.#running.directory.changeFor(change.name, change.params);
       return { result, sequence: ownerships.holding(directoryId)?.gate?.sequence ?? 0 };
     } catch (error) {
-      if (error instanceof Refusal) throw new CallRefused(error.message, { refusal: plainRefusal(error) });
+      if (error instanceof Refusal)
+        throw new CallRefused(error.message, {
+          refusal: plainRefusal(error),
+        } satisfies RefusedChange);
       throw error;
     }
   }
 
+  /** Undefined if the other node has done nothing. Rejects with a Refusal, or if the outcome is unknown. */
   async #askToChange(
     { node }: NodeRecord,
     change: { name: string; params: unknown },
-  ): Promise<{ result: unknown; sequence: number }> {
+  ): Promise<{ result: unknown; sequence: number } | undefined> {
     try {
       return (await this.#store.calls.ask(node, 'change', change, callMs)) as { result: unknown; sequence: number };
     } catch (error) {
-      const data = error instanceof CallRefused ? (error.data as { refusal?: PlainRefusal } | undefined) : undefined;
+      if (error instanceof NodeAway) return undefined;
+      const data = error instanceof CallRefused ? (error.data as RefusedChange | undefined) : undefined;
+      if (data?.isNotServed === true) return undefined;
       throw (data?.refusal && refusalFrom(data.refusal)) ?? error;
     }
   }
@@ -484,6 +502,12 @@ function tagOf(node: string): Uint8Array {
 
 function startsWith(bytes: Uint8Array, tag: Uint8Array): boolean {
   return Buffer.from(tag).equals(bytes.subarray(0, tag.length));
+}
+
+/** What comes with the refusal of a change. */
+interface RefusedChange {
+  readonly isNotServed?: true;
+  readonly refusal?: PlainRefusal;
 }
 
 interface Running {

@@ -84,7 +84,11 @@ export class Sockets {
   #whenQuiet: () => void = () => {};
 
   /** `elsewhere`: the other nodes; undefined if there are none. */
-  constructor(services: Services, pipeline: Pipeline, { elsewhere }: { readonly elsewhere?: Elsewhere | undefined } = {}) {
+  constructor(
+    services: Services,
+    pipeline: Pipeline,
+    { elsewhere }: { readonly elsewhere?: Elsewhere | undefined } = {},
+  ) {
     this.#services = services;
     this.#pipeline = pipeline;
     this.#elsewhere = elsewhere;
