@@ -68,14 +68,14 @@ t.test('folders import only what they may', async (t) => {
     // The cluster's ports are beside its rules, which are tested without NATS.
     workers: ({ to }) => ['workers', 'store'].includes(folderOf(to)) || to === 'engine/runtime/cluster/ports.ts',
     // The edge knows the workers' ports by type, and what their failures mean. Only the composition creates them, and the
-    // command line, which is a composition of its own.
+    // command line and a node of a cluster, which are compositions of their own.
     http: ({ from, to, isTypeOnly }) =>
       ['http', 'engine', 'store'].includes(folderOf(to)) ||
       (folderOf(to) === 'workers' &&
         (isTypeOnly ||
           to === 'workers/failures.ts' ||
           ['http/composition.ts', 'http/serve.ts', 'http/knowledge-parts.ts', 'http/outside-parts.ts'].includes(from) ||
-          /^http\/(?:cli|packaging)\//.test(from))),
+          /^http\/(?:cli|cluster|packaging)\//.test(from))),
     bench: () => true,
     test: () => true,
   };
@@ -152,7 +152,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'app',
   ],
   workers: [
-    'cache-folder failures sender-turns',
+    'cache-folder failures sender-turns together',
     'kept-bundle',
     'domain-names numbering-plan plain-text program-files call-order search/ secrets/',
     'browser-bundler providers/ thread',
