@@ -55,6 +55,16 @@ t.test('[cluster] nobody is there', async (t) => {
   t.notMatch(message, /secret/);
 });
 
+t.test('[cluster] a clock that is not the one of NATS', { skip }, async (t) => {
+  const { url } = await startNats(t);
+  t.equal(await refusalOf(url), 'it was opened');
+  for (const [apartMs, says] of [
+    [-3000, /is [23]\.\d s behind that of the NATS server/],
+    [5000, /is [45]\.\d s ahead of that of the NATS server/],
+  ] as const)
+    t.match(await refusalOf(url, { nowMs: () => Date.now() + apartMs }), says);
+});
+
 t.test('[cluster] a NATS server that is too old', async (t) => {
   // It says who it is, and that it listens.
   const old = createServer((socket) => {

@@ -22,6 +22,8 @@ export interface ClusterOptions extends Omit<NatsSettings, 'clientName' | 'patie
   readonly patienceMs?: number;
   /** For whoever only looks: what is missing is not made, but refused. */
   readonly mustExist?: boolean;
+  /** This machine's clock, in milliseconds since 1970. */
+  readonly nowMs?: () => number;
 }
 
 export interface ClusterStore {
@@ -40,11 +42,19 @@ const defaultPatienceMs = 20_000;
 
 /** Rejects with ClusterRefused, whose message names the setting. */
 export async function openCluster(options: ClusterOptions): Promise<ClusterStore> {
-  const { name, replicas, node, leaseMs, patienceMs = defaultPatienceMs, mustExist = false } = options;
+  const {
+    name,
+    replicas,
+    node,
+    leaseMs,
+    patienceMs = defaultPatienceMs,
+    mustExist = false,
+    nowMs = Date.now,
+  } = options;
   const layout = { name, replicas };
   const link = await NatsLink.open({ ...options, clientName: `${name} ${node}`, patienceMs });
   try {
-    await prepare(link, layout, { patienceMs, mustExist });
+    await prepare(link, layout, { patienceMs, mustExist, nowMs });
   } catch (error) {
     await link.close();
     throw error;

@@ -14,6 +14,8 @@ const oldestVersion = [2, 12] as const;
 export const requiredPayloadBytes = 1024 * 1024;
 const nameShape = /^[A-Za-z0-9_-]{1,32}$/;
 const maxReplicas = 5;
+/** Deadlines and tokens have times, and the next owner goes on with them. */
+const maxApartMs = 1000;
 
 /** Of JetStream's answers (server/errors.json of nats-server). */
 const codes = {
@@ -28,7 +30,7 @@ const codes = {
 export async function prepare(
   link: NatsLink,
   layout: Layout,
-  { patienceMs, mustExist }: { readonly patienceMs: number; readonly mustExist: boolean },
+  { patienceMs, mustExist, nowMs }: { readonly patienceMs: number; readonly mustExist: boolean; nowMs(): number },
 ): Promise<void> {
   requireSettings(layout);
   requireServer(link);
@@ -42,6 +44,21 @@ export async function prepare(
     );
     requireUnchanged(found, required);
   }
+  await requireSameTime(link, layout, nowMs);
+}
+
+/** Nodes have no clock in common but NATS's. */
+async function requireSameTime(link: NatsLink, layout: Layout, nowMs: () => number): Promise<void> {
+  const [{ name } = { name: '' }] = requiredStreams(layout);
+  const askedMs = nowMs();
+  const { ts } = (await link.jsm.streams.info(name)) as { readonly ts?: string };
+  const answeredMs = nowMs();
+  const theirMs = Date.parse(ts ?? '');
+  const aheadMs = askedMs > theirMs ? askedMs - theirMs : Math.min(0, answeredMs - theirMs);
+  if (Math.abs(aheadMs) <= maxApartMs || Number.isNaN(theirMs)) return;
+  throw new ClusterRefused(
+    `The clock of this machine is ${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the NATS server ${link.server.name}, which CLUSTER_NATS_URL leads to: they may be a second apart. Synchronise both, with chrony or systemd-timesyncd`,
+  );
 }
 
 /** Whether the failure says that NATS has no room left. */
