@@ -230,7 +230,7 @@ function servicesOf(
     options.reader ??
     createReader({
       dataDir,
-      durable: (workspaceId, seenMs) => engine.durable(workspaceId, seenMs),
+      watch: (workspaceId) => engine.watchDurable(workspaceId),
     });
   const mailboxAccess = new MailboxAccess({ secrets, clock, access: outside.services.mailAccess, engine });
   const mailPorts: MailPorts = {
@@ -357,7 +357,11 @@ function folderOf(
     mailFrom: config.mailFrom,
     ...(cluster === undefined
       ? {}
-      : { file: 'cluster', remote: (name, params) => cluster.changeDirectory(name, params) }),
+      : {
+          file: 'cluster',
+          remote: (name, params) => cluster.changeDirectory(name, params),
+          mayRead: () => cluster.figures.isLeaseHeld,
+        }),
   });
   const keys = cluster === undefined ? keysOf(config, { dataDir, directory, log }) : keysOfCluster(config);
   const secrets = createSecretBox(keys.secretsKey);

@@ -70,7 +70,7 @@ export async function serve(given: ServeOptions): Promise<Running> {
     options = await joined(given);
     parts = await compose(options);
   } catch (error) {
-    await options.cluster?.leave();
+    await options.cluster?.leave().catch(() => undefined);
     lock.release();
     throw error;
   }
@@ -220,7 +220,8 @@ class Service implements Running {
         onEnded: (workspaceId) => sockets.endWorkspace(workspaceId),
         onReplaced: () => {
           log.error({ node: cluster.settings.node }, 'another node of this name is there; this one stops');
-          void this.stop().then(() => process.exit(1));
+          const exit = (): void => process.exit(1);
+          this.stop().then(exit, exit);
         },
       },
       url.origin,
@@ -309,7 +310,6 @@ class Service implements Running {
     await Promise.race([inProgress, new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref())]);
     await engine.drained();
     sockets.endAll();
-    cluster?.end();
     await this.#close();
   }
 
@@ -317,8 +317,9 @@ class Service implements Running {
     const { services } = this;
     const { engine, directory, ingestion, mailboxes, knowledge, mail, metrics, storage, mailReader, checkpointer } =
       this.#parts;
-    // Before the engine, whose last connection to a file removes its log.
+    // Before the engine, whose last connection to a file removes its log, and before files are released as copies.
     await Promise.all([services.reader.stop(), services.retriever.stop()]);
+    this.#options.cluster?.end();
     await engine.stop();
     await directory.stop();
     // After the engine: what they leave unfinished is not recorded as failed, but repeated after the restart.

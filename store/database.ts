@@ -252,6 +252,10 @@ export class Database {
     }
   }
 
+  get isClosed(): boolean {
+    return this.#sqlite === undefined && !this.#isParked;
+  }
+
   get isParked(): boolean {
     return this.#isParked;
   }

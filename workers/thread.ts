@@ -40,6 +40,15 @@ export class ThreadFailed extends Unavailable {
   override readonly name = 'ThreadFailed';
 }
 
+/** Of a call that closes something: a thread that failed has nothing open. */
+export async function closed(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!(error instanceof ThreadFailed)) throw error;
+  }
+}
+
 interface Request {
   readonly id: number;
   readonly name: string;

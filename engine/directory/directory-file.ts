@@ -30,6 +30,8 @@ export interface DirectoryFileOptions {
   readonly file?: 'own' | 'cluster';
   /** Undefined with a file of its own. */
   readonly remote?: RemoteChange;
+  /** Whether what is here may be answered from now. */
+  readonly mayRead?: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
   readonly checkpoints: Checkpoints;
@@ -67,6 +69,8 @@ export class DirectoryFile {
    */
   get db(): Database {
     const file = this.#file;
+    if (file.state !== 'none' && this.#options.mayRead?.() === false)
+      throw new DirectoryUnavailable('this node cannot know whether its directory is current');
     if (file.state === 'served') return file.db;
     if (file.state === 'none') throw new DirectoryUnavailable('this node has no copy of the directory yet');
     file.reader ??= openCopy(file.path);
@@ -74,7 +78,7 @@ export class DirectoryFile {
   }
 
   get isReadable(): boolean {
-    return this.#file.state !== 'none';
+    return this.#file.state !== 'none' && this.#options.mayRead?.() !== false;
   }
 
   /** Of the file that is served. */
@@ -176,11 +180,6 @@ export class DirectoryFile {
     if (this.#file.state === 'served') throw new Error('this node serves the directory');
     this.#closeReader();
     this.#file = { state: 'copy', path, reader: undefined };
-  }
-
-  /** The file under the copy's name is about to change, or has changed: it is closed, and the next read opens it. */
-  copyChanged(): void {
-    this.#closeReader();
   }
 
   #closeReader(): void {

@@ -85,7 +85,8 @@ export class Checkpoints {
   async #copy(file: LoggedFile): Promise<void> {
     const progress = this.#progressOf(file);
     try {
-      if (this.#stopped) return;
+      // A closed file may be another's by now.
+      if (this.#stopped || file.db.isClosed) return;
       await this.#checkpoint(file.db.path);
       await file.lane.hold();
       try {

@@ -14,6 +14,7 @@ import { systemCaller } from './caller.ts';
 import { type Clock, isoTime } from './clock.ts';
 import { type CommandDefinition, command } from './command.ts';
 import type { Context } from './context.ts';
+import { Voided } from './lane.ts';
 import type { Log } from './log.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -108,7 +109,8 @@ export class Deadlines {
       deleteDeadline(ctx.db, kind, subjectId);
       definition.handle(ctx, { subjectId });
     });
-    if (error === undefined) return true;
+    // Voided: the node that serves the workspace now fires it.
+    if (error === undefined || error instanceof Voided) return true;
     this.#log.error(
       { workspaceId: workspace.workspaceId, kind, subjectId, err: error },
       'a deadline failed; it is tried again',

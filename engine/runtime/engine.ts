@@ -172,7 +172,9 @@ export class Engine {
 
   /** As workspace(); undefined also for one that another node serves, for work that goes on there. */
   workspaceHere(workspaceId: string): Workspace | undefined {
-    return this.#options.placement?.takes(workspaceId) === false ? undefined : this.workspace(workspaceId);
+    if (this.#options.placement === undefined) return this.workspace(workspaceId);
+    const workspace = this.#stopped ? undefined : this.#workspaces.get(workspaceId);
+    return workspace !== undefined && this.#options.placement.takes(workspaceId) ? workspace : undefined;
   }
 
   /**
@@ -216,6 +218,7 @@ export class Engine {
 
   /** Deletes the file of a workspace whose creation failed, with everything in it. */
   async discard(workspaceId: string): Promise<void> {
+    if (this.#options.placement !== undefined) return this.#options.placement.discard(workspaceId);
     const workspace = this.#workspaces.get(workspaceId);
     await workspace?.drained();
     this.#workspaces.delete(workspaceId);
@@ -231,13 +234,25 @@ export class Engine {
   whenDurable(workspaceId: string, call: () => void, onVoid: () => void, seenMs?: number): void {
     const workspace = this.#workspaces.get(workspaceId);
     const { placement } = this.#options;
-    if (workspace === undefined) call();
-    else if (placement === undefined) workspace.lane.whenDurable(call, onVoid, seenMs);
+    if (workspace === undefined) {
+      // It was served here a moment ago, or is served elsewhere.
+      if (placement?.hasOwner(workspaceId) === true) onVoid();
+      else call();
+    } else if (placement === undefined) workspace.lane.whenDurable(call, onVoid, seenMs);
     else {
       const epoch = placement.epochServed(workspaceId);
       const isServed = (): boolean => epoch !== undefined && placement.epochServed(workspaceId) === epoch;
       workspace.lane.whenDurable(() => (isServed() ? call() : onVoid()), onVoid, seenMs);
     }
+  }
+
+  /** As durable(), for what is read after this is called. Rejects with Voided also if it was served elsewhere meanwhile. */
+  watchDurable(workspaceId: string): (seenMs: number) => Promise<void> {
+    const isServed = this.watchServed(workspaceId);
+    return async (seenMs) => {
+      await this.durable(workspaceId, seenMs);
+      if (!isServed()) throw new Voided('what was read counts no more');
+    };
   }
 
   /** Resolves as whenDurable() calls back. Rejects with Voided. */
@@ -279,6 +294,14 @@ export class Engine {
     const workspace = this.#workspaces.get(workspaceId);
     await workspace?.drained();
     await workspace?.lane.hold();
+    // A parked file's log is copied back by who closes it.
+    if (workspace?.db.isParked === true) workspace.db.wake();
+    await this.#files.copied(workspaceId);
+  }
+
+  /** Resolves when no thread copies back the log of its file. */
+  copied(workspaceId: string): Promise<void> {
+    return this.#files.copied(workspaceId);
   }
 
   /** Starts no deadline and no outside work of it. Resolves when what is under way is recorded, or after a while. */

@@ -82,6 +82,11 @@ export class OpenFiles {
     this.#parked.delete(workspaceId);
   }
 
+  /** Resolves when its log is not being copied back. */
+  async copied(workspaceId: string): Promise<void> {
+    await this.#copying.get(workspaceId);
+  }
+
   isOpen(workspaceId: string): boolean {
     return this.#open.has(workspaceId);
   }

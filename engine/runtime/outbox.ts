@@ -10,6 +10,7 @@ import { type Clock, isoTime } from './clock.ts';
 import { command } from './command.ts';
 import type { Context } from './context.ts';
 import type { OutboxRules } from './kinds.ts';
+import { Voided } from './lane.ts';
 import type { Log } from './log.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -321,7 +322,8 @@ export class Outbox {
     let rules = kind;
     for (;;) {
       const failure = await this.#record(item, rules, outcome);
-      if (failure === undefined) return;
+      // Voided: the node that serves the workspace now repeats it, under the same id.
+      if (failure === undefined || failure.error instanceof Voided) return;
       this.#log.error(
         { workspaceId: item.workspaceId, outboxId: item.id, err: failure.error },
         'the outcome of outside work could not be recorded',
@@ -370,7 +372,7 @@ export class Outbox {
         resolve(error === undefined ? undefined : { by: isRules && !isStorageFailure(error) ? 'rule' : 'file', error });
       try {
         const workspace = this.#workspace(item.workspaceId);
-        if (workspace === undefined) resolve({ by: 'gone', error: new Error('its workspace is permanently closed') });
+        if (workspace === undefined) resolve({ by: 'gone', error: new Error('its workspace is served here no more') });
         else workspace.submit(record, { caller: systemCaller, params: {} }, settle);
       } catch (error) {
         settle(error);

@@ -74,6 +74,8 @@ export interface Placement {
    * NeededFromElsewhere if it is not here yet.
    */
   foreign(part: ForeignPart): unknown;
+  /** Gives up a workspace whose making failed. */
+  discard(workspaceId: string): Promise<void>;
   /** Takes a new workspace, whose file is made. Rejects if it could not. */
   begin(workspaceId: string): Promise<void>;
 }

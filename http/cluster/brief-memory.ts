@@ -20,9 +20,9 @@ export class BriefMemory<Value> {
   }
 
   set(key: string, value: Value): void {
+    this.#kept.delete(key);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size >= maxKept && oldest !== undefined) this.#kept.delete(oldest);
-    this.#kept.delete(key);
     this.#kept.set(key, { value, untilMs: this.#clock.now() + keptMs });
   }
 }

@@ -1,7 +1,8 @@
 // Notices that the process of another node has ended sooner than its lease does: its machine refuses the connection. A
 // node that is stopped on purpose leaves by itself, and one that is paused, cut off or on a machine that is gone refuses
-// nothing: there the lease decides. Its record is removed, so that the others share its workspaces; if it lived after
-// all, the log's fence would keep it from acknowledging anything for them.
+// nothing: there the lease decides. One that refuses and does not answer over NATS either has its record removed, so that
+// the others share its workspaces. If it lived after all, cut off in both ways at once, the log's fence would keep it from
+// acknowledging anything, and until its lease ends it could answer reads that are some seconds old.
 
 import { connect } from 'node:net';
 import type { Clock, Timer } from '../../engine/runtime/clock.ts';
@@ -18,6 +19,8 @@ export interface DeadNodesOptions {
   readonly log: Log;
   readonly nodes: Nodes;
   others(): readonly NodeRecord[];
+  /** Whether it answers over NATS. */
+  isAlive(node: string): Promise<boolean>;
 }
 
 export class DeadNodes {
@@ -50,7 +53,7 @@ export class DeadNodes {
       if (!(await isRefused(record.url))) return;
       const times = (this.#refusals.get(record.incarnation) ?? 0) + 1;
       refusals.set(record.incarnation, times);
-      if (times === enough) await this.#remove(record);
+      if (times >= enough && !(await this.#options.isAlive(record.node))) await this.#remove(record);
     };
     await Promise.all(this.#options.others().map(look));
     this.#refusals = refusals;

@@ -2,12 +2,13 @@
 // gate), or is a copy that follows the log, or is not there. A file that was written to counts again only once it was
 // released at rest.
 
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import type { Directory } from '../../engine/directory/directory.ts';
 import type { CommitGate, Files, LogEntry, Snapshot, Snapshots } from '../../engine/runtime/cluster/ports.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import { type Lane, type Pass, Voided } from '../../engine/runtime/lane.ts';
+import type { Log } from '../../engine/runtime/log.ts';
 import { Database, type Migration, removeDatabase, type SyncToDisk } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
@@ -27,6 +28,7 @@ export interface NodeFilesOptions {
   readonly packing: Packing;
   readonly syncToDisk?: SyncToDisk | undefined;
   /** Closes what other threads have open of the file, and removes what they derived from it. */
+  readonly log: Log;
   closeReaders(workspaceId: string, path: string): Promise<void>;
   onServed(workspaceId: string): void;
   onEnded(workspaceId: string): void;
@@ -83,9 +85,15 @@ export class NodeFiles implements Files {
     this.#copies.doubt(workspaceId);
     if (copy === undefined) return this.#openNew(workspaceId);
     const db = Database.openWriter(path, migrationsOf(workspaceId), this.#options.syncToDisk);
-    const served: Served = { db, frames: new AddedFrames(db), link: copy.link, lane: undefined };
-    this.#served.set(workspaceId, served);
-    return this.#changeOf(served);
+    try {
+      const served: Served = { db, frames: new AddedFrames(db), link: copy.link, lane: undefined };
+      const changed = this.#changeOf(served);
+      this.#served.set(workspaceId, served);
+      return changed;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
   }
 
   serve(workspaceId: string, gate: CommitGate): void {
@@ -103,8 +111,10 @@ export class NodeFiles implements Files {
       gate.pass({ bytes, sync: (synced) => db.sync(synced) }, done);
     };
     const { engine, directory } = this.#options;
-    if (workspaceId === directoryId) directory.serve(db, pass);
-    else engine.serve(workspaceId, db, pass);
+    if (workspaceId === directoryId) {
+      directory.serve(db, pass);
+      this.#forgetView();
+    } else engine.serve(workspaceId, db, pass);
     served.lane = workspaceId === directoryId ? directory.lane : engine.laneOf(workspaceId);
     this.#options.onServed(workspaceId);
   }
@@ -112,14 +122,14 @@ export class NodeFiles implements Files {
   async settle(workspaceId: string): Promise<void> {
     if (workspaceId === directoryId) return;
     await this.#options.engine.settle(workspaceId);
-    await this.#closeReaders(workspaceId);
+    await this.#tryToCloseReaders(workspaceId);
   }
 
   async rest(workspaceId: string): Promise<void> {
     const { engine, directory } = this.#options;
     if (workspaceId === directoryId) await directory.rest();
     else await engine.restOne(workspaceId);
-    await this.#closeReaders(workspaceId);
+    await this.#tryToCloseReaders(workspaceId);
   }
 
   release(workspaceId: string, sequence: number | undefined): void {
@@ -131,18 +141,32 @@ export class NodeFiles implements Files {
     if (workspaceId === directoryId) directory.endServing(error);
     else engine.endServing(workspaceId, error);
     served.db.close();
-    void this.#closeReaders(workspaceId);
-    // A log that another thread kept from being copied back stays: the file alone is not what the entry has.
-    const isWhole = sequence !== undefined && !hasLog(this.#copies.pathOf(workspaceId));
-    if (isWhole) this.#copies.keep(workspaceId, { sequence, link: served.link });
-    if (workspaceId === directoryId) this.#showAfter(isWhole);
-    else if (served.lane !== undefined) this.#options.onEnded(workspaceId);
+    void this.#tryToCloseReaders(workspaceId);
+    if (sequence !== undefined) this.#keep(workspaceId, { sequence, link: served.link });
+    if (workspaceId !== directoryId && served.lane !== undefined) this.#options.onEnded(workspaceId);
+  }
+
+  /** A full disk, or a log that another thread kept from being copied back: then it is no copy. */
+  #keep(workspaceId: string, copy: Copy): void {
+    const path = this.#copies.pathOf(workspaceId);
+    if (hasLog(path)) return;
+    try {
+      this.#copies.keep(workspaceId, copy);
+      if (workspaceId !== directoryId) return;
+      const view = this.#nextView();
+      writeFileSync(view, readFileSync(path), { mode: 0o600 });
+      this.#read(view, copy.sequence);
+    } catch (error) {
+      this.#options.log.warn({ workspaceId, err: error }, 'a file that was let go of could not be kept as a copy');
+      this.#copies.doubt(workspaceId);
+    }
   }
 
   remove(workspaceId: string): void {
     if (this.#served.has(workspaceId) || workspaceId === directoryId) return;
+    if (!existsSync(this.#copies.pathOf(workspaceId))) return;
     this.#copies.remove(workspaceId);
-    void this.#closeReaders(workspaceId);
+    void this.#tryToCloseReaders(workspaceId);
   }
 
   bytes(workspaceId: string): number {
@@ -165,6 +189,11 @@ export class NodeFiles implements Files {
       held = await packing.hold(this.#copies.pathOf(workspaceId));
     } finally {
       lane.release();
+    }
+    // Another may have written to the file before its state was held.
+    if (this.#served.get(workspaceId) !== served) {
+      await held.drop();
+      throw new Error('the file is served no more');
     }
     const path = this.#copies.workPath(`${workspaceId}.snapshot`);
     return { snapshot: { ...at, ...(await held.pack(path)) }, path, discard: () => rmSync(path, { force: true }) };
@@ -209,11 +238,21 @@ export class NodeFiles implements Files {
 
   #closeReaders(workspaceId: string): Promise<void> {
     if (workspaceId === directoryId) return Promise.resolve();
-    const closing = this.#options.closeReaders(workspaceId, this.#copies.pathOf(workspaceId)).finally(() => {
+    const { engine, closeReaders } = this.#options;
+    const path = this.#copies.pathOf(workspaceId);
+    const closing = Promise.all([closeReaders(workspaceId, path), engine.copied(workspaceId)]).then(() => undefined);
+    const forget = (): void => {
       if (this.#closing.get(workspaceId) === closing) this.#closing.delete(workspaceId);
-    });
+    };
     this.#closing.set(workspaceId, closing);
+    closing.then(forget, forget);
     return closing;
+  }
+
+  async #tryToCloseReaders(workspaceId: string): Promise<void> {
+    await this.#closeReaders(workspaceId).catch((error: unknown) =>
+      this.#options.log.warn({ workspaceId, err: error }, 'a file stays open in another thread for a while'),
+    );
   }
 
   /** The directory is read while its copy changes, so it is read from a copy of the copy. */
@@ -222,26 +261,20 @@ export class NodeFiles implements Files {
     const sequence = this.sequence(directoryId);
     await copyFile(this.#copies.pathOf(directoryId), path);
     if (this.#served.has(directoryId)) rmSync(path);
-    else {
-      this.#read(path);
-      this.shownSequence = sequence;
-    }
+    else this.#read(path, sequence);
   }
 
-  /** Serving the directory has ended. What of it the log does not have must not be read. */
-  #showAfter(isWhole: boolean): void {
-    if (!isWhole && this.#view === undefined) return;
-    const path = this.#nextView();
-    if (isWhole) writeFileSync(path, readFileSync(this.#copies.pathOf(directoryId)), { mode: 0o600 });
-    if (isWhole) this.#read(path);
-    else if (this.#view !== undefined) this.#options.directory.follow(this.#view);
-  }
-
-  #read(path: string): void {
-    const { directory } = this.#options;
-    directory.follow(path);
-    if (this.#view !== undefined) removeDatabase(this.#view);
+  #read(path: string, sequence: number): void {
+    this.#options.directory.follow(path);
+    this.#forgetView();
     this.#view = path;
+    this.shownSequence = sequence;
+  }
+
+  /** It is older than what is read from here on. */
+  #forgetView(): void {
+    if (this.#view !== undefined) removeDatabase(this.#view);
+    this.#view = undefined;
   }
 
   #nextView(): string {

@@ -1,7 +1,7 @@
 // This node of a cluster: joins, serves its share, answers other nodes, and leaves. Loaded in a cluster only, by a
 // dynamic import. The rules are in engine/runtime/cluster/, NATS is in workers/cluster/.
 
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import type { Directory } from '../../engine/directory/directory.ts';
 import { type PlainRefusal, plainRefusal, Refusal, refusalFrom } from '../../engine/errors.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
@@ -62,6 +62,7 @@ export interface NodeParts {
 
 const lookEveryMs = 1000;
 const callMs = 5000;
+const pingMs = 500;
 /** Reading a copy of a gigabyte takes minutes; whoever hands over asks again. */
 const warmMs = 60_000;
 /** How long a node that stops waits for the others to take what it serves. */
@@ -129,7 +130,14 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere {
       clock: ground.clock,
       log: ground.log,
       nodes: store.nodes,
-      others: () => [...this.view.nodes.values()].filter(({ node }) => node !== settings.node),
+      // One that drains is about to stop, and leaves by itself.
+      others: () =>
+        [...this.view.nodes.values()].filter(({ node, isDraining }) => node !== settings.node && !isDraining),
+      isAlive: (node) =>
+        store.calls.ask(node, 'ping', undefined, pingMs).then(
+          () => true,
+          () => false,
+        ),
     });
   }
 
@@ -177,9 +185,17 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere {
     return tagOf(this.settings.node);
   }
 
+  sign(bytes: Uint8Array): Buffer {
+    return createHmac('sha256', this.settings.secret).update('a challenge for any node\n').update(bytes).digest();
+  }
+
   otherBy(challenge: Uint8Array): string | undefined {
     if (startsWith(challenge, this.tag)) return undefined;
     return [...this.view.nodes.keys()].find((node) => startsWith(challenge, tagOf(node)));
+  }
+
+  discard(workspaceId: string): Promise<void> {
+    return this.#running.ownerships.discard(workspaceId);
   }
 
   begin(workspaceId: string): Promise<void> {
@@ -312,7 +328,8 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere {
 
   /** Hands over what others can take, within a time. */
   async handOver(): Promise<void> {
-    const { ownerships, lease } = this.#running;
+    if (this.#parts === undefined) return;
+    const { ownerships, lease } = this.#parts;
     const others = [...this.view.nodes.values()].some(
       ({ node, isReady, isDraining }) => node !== lease.record.node && isReady && !isDraining,
     );
@@ -345,7 +362,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere {
     const { clock, log, dataDir } = this.#ground;
     const { logs, owners, nodes, snapshots, calls } = this.#store;
     const { view } = this;
-    const files = new NodeFiles({ ...parts, dataDir, snapshots, packing: this.#packing });
+    const files = new NodeFiles({ ...parts, log, dataDir, snapshots, packing: this.#packing });
     const restorer = new Restorer({ logs, snapshots, files });
     const lease = new Lease({
       nodes,
@@ -413,6 +430,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere {
           throw new CallRefused(error instanceof Error ? error.message : String(error));
         });
       },
+      ping: () => Promise.resolve(true),
       drain: () => ownerships.drain(),
       foreign: (part) => Promise.resolve(this.#running.foreign(part as ForeignPart)),
       copies: (params) => Promise.resolve(answerCopies(new Map(Object.entries(files.copies())), params)),

@@ -10,12 +10,12 @@
 import { Refusal, refuse } from '../../engine/errors.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { Voided } from '../../engine/runtime/lane.ts';
-import { type Elsewhere, isElsewhere, NotServed } from '../../engine/runtime/placement.ts';
+import { type Elsewhere, isElsewhere, NotServed, ServedElsewhere } from '../../engine/runtime/placement.ts';
 import { fromJson, Json } from '../../store/json.ts';
 import type { CallerBudget } from '../limits/rate-limiter.ts';
 import { LogThrottle } from '../process/log-throttle.ts';
 import type { Metrics } from '../process/metrics.ts';
-import type { Reply, RequestHead } from '../request.ts';
+import type { RawReply, Reply, RequestHead } from '../request.ts';
 import type { Call, Method, Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { authorise } from './authorise.ts';
@@ -182,6 +182,10 @@ export class Pipeline {
       respond(reply);
     };
     const refuseCaller = (error: unknown): void => {
+      if (isElsewhere(error)) {
+        settle({ elsewhere: error }, undefined);
+        return;
+      }
       // A token that was revoked a moment ago is refused once that is durable.
       const token = bearerOf(head.headers['authorization']);
       const workspaceId = token === undefined ? '' : workspaceOf(token, this.#services);
@@ -282,6 +286,10 @@ export class Pipeline {
       this.#requireTurn(compiled.route, call);
       readBody();
     } catch (error) {
+      if (isElsewhere(error)) {
+        answer({ elsewhere: error });
+        return;
+      }
       const fail = (): void => answer(this.#failure(compiled, error, call));
       this.#services.engine.whenDurable(call.workspaceId, fail, () => answer(this.#voided(compiled, call.requestId)));
       return;
@@ -304,11 +312,22 @@ export class Pipeline {
   #process(compiled: CompiledRoute, call: Call & Parts, answer: (outcome: Outcome | NothingDone) => void): void {
     const { engine } = this.#services;
     const isServed = engine.watchServed(call.workspaceId);
-    const answerVoid = (): void => answer(this.#voided(compiled, call.requestId));
+    const { route } = compiled;
+    const isRead = route.read !== undefined || route.ask !== undefined;
+    // Nothing was done: a read can be answered by the node that serves the workspace now.
+    const answerVoid = (): void =>
+      answer(
+        isRead && !isServed()
+          ? { elsewhere: new ServedElsewhere(call.workspaceId) }
+          : this.#voided(compiled, call.requestId),
+      );
     // A read or a refusal may show a state that is not on the disk yet; the reply waits until it is.
     const whenDurable = (reply: () => void): void =>
       engine.whenDurable(call.workspaceId, () => (isServed() ? reply() : answerVoid()), answerVoid);
-    const fail = (error: unknown): void => whenDurable(() => answer(this.#failure(compiled, error, call)));
+    const fail = (error: unknown): void => {
+      if (isElsewhere(error)) answer({ elsewhere: error });
+      else whenDurable(() => answer(this.#failure(compiled, error, call)));
+    };
     try {
       const view = this.#admit(compiled, call);
       this.#handle(compiled, { call, view, isServed, whenDurable, answer, answerVoid, fail });
@@ -362,8 +381,9 @@ export class Pipeline {
         .catch(fail);
     } else if (send !== undefined) {
       const raw = send(call, services);
-      if (raw instanceof Promise) raw.then((reply) => answer({ raw: reply })).catch(fail);
-      else answer({ raw });
+      const answerServed = (reply: RawReply): void => (isServed() ? answer({ raw: reply }) : answerVoid());
+      if (raw instanceof Promise) raw.then(answerServed).catch(fail);
+      else answerServed(raw);
     } else throw new Error(`${route.operation} has no handler for its reply`);
   }
 

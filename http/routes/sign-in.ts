@@ -120,9 +120,11 @@ export const signInRoutes = [
       const challenge = challengeIn(passkey.response.clientDataJSON) ?? wrong();
       const person = personIn(passkey.response.userHandle) ?? wrong();
       const { workspaceId, agentId } = person;
-      if (services.signInSteps.find(challenge)?.kind !== 'passkey' || !services.signInSteps.end(challenge)) wrong();
+      if (services.signInSteps.find(challenge)?.kind !== 'passkey') wrong();
       await services.engine.whenOpen(workspaceId);
       const view = services.engine.workspace(workspaceId)?.view(systemCaller) ?? wrong();
+      // Counts where the workspace is served.
+      if (!services.signInSteps.end(challenge)) wrong();
       const agent = theRoster(view).agents.get(agentId);
       if (agent === undefined || !isActive(agent) || factorsOf(view, agentId).passkeys.length === 0) return wrong();
       if (!(await isProof(services, { workspaceId, agentId, challenge, proof: { passkey }, origin: signing })))

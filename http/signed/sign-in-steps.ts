@@ -3,6 +3,7 @@
 // challenge is evicted when it has too many, and a stranger's when strangers have, so that no one's attempts end
 // another agent's.
 
+import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../engine/runtime/clock.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
 import { KeptElsewhere } from '../../engine/runtime/placement.ts';
@@ -47,12 +48,17 @@ const maxOfAgent = 30;
 /** WebAuthn §13.4.3 requires at least 16. */
 const challengeBytes = 32;
 
-/** Of several nodes, the one that asked is part of its challenges. */
+/** Of several nodes, the one that asked is part of its challenges, unless any of them may go on. */
 export interface AskingNode {
   readonly tag: Uint8Array;
   /** The other node that has this tag and is there. */
   otherBy(tag: Uint8Array): string | undefined;
+  /** By all nodes alike. */
+  sign(bytes: Uint8Array): Buffer;
 }
+
+/** A challenge that any node knows by its signature: its time, in seconds, then random bytes, then the signature. */
+const signedFrom = 16;
 
 export class SignInSteps {
   readonly #node: AskingNode | undefined;
@@ -60,6 +66,8 @@ export class SignInSteps {
   readonly #ids: Pick<Ids, 'secret'>;
   /** The oldest first. */
   readonly #asked = new Map<string, Waiting>();
+  /** Signed challenges that were answered here, and until when they could be again. The oldest first. */
+  readonly #used = new Map<string, number>();
   /** Number of challenges by owner. */
   readonly #counts = new Map<string, number>();
 
@@ -72,6 +80,8 @@ export class SignInSteps {
   /** Answers the challenge, in base64url. */
   ask(step: Step): string {
     const now = this.#clock.now();
+    // Who has only a passkey has not said yet in which workspace, so another node goes on.
+    if (this.#node !== undefined && step.kind === 'passkey') return this.#signedChallenge(this.#node, now);
     for (const [challenge, { endsMs }] of this.#asked) {
       if (endsMs > now && this.#asked.size < maxSteps) break;
       this.end(challenge);
@@ -87,6 +97,7 @@ export class SignInSteps {
   /** Throws KeptElsewhere if another node asked it. */
   find(challenge: string): Step | undefined {
     const asked = this.#asked.get(challenge);
+    if (asked === undefined && this.#isOpenToAll(challenge)) return this.#used.has(challenge) ? undefined : passkeyStep;
     const other = asked === undefined ? this.#node?.otherBy(Buffer.from(challenge, 'base64url')) : undefined;
     if (other !== undefined) throw new KeptElsewhere(other);
     return asked === undefined || asked.endsMs <= this.#clock.now() ? undefined : asked.step;
@@ -101,7 +112,7 @@ export class SignInSteps {
   /** Marks it as answered. False for the second of two simultaneous answers. */
   end(challenge: string): boolean {
     const asked = this.#asked.get(challenge);
-    if (asked === undefined) return false;
+    if (asked === undefined) return this.#isOpenToAll(challenge) && this.#use(challenge);
     this.#asked.delete(challenge);
     const left = (this.#counts.get(asked.owner) ?? 0) - 1;
     if (left > 0) this.#counts.set(asked.owner, left);
@@ -118,6 +129,33 @@ export class SignInSteps {
 
   get size(): number {
     return this.#asked.size;
+  }
+
+  #signedChallenge(node: AskingNode, nowMs: number): string {
+    const bytes = Buffer.from(this.#ids.secret(challengeBytes), 'base64url');
+    bytes.writeUInt32BE(Math.floor(nowMs / 1000));
+    node.sign(bytes.subarray(0, signedFrom)).copy(bytes, signedFrom, 0, challengeBytes - signedFrom);
+    return bytes.toString('base64url');
+  }
+
+  #isOpenToAll(challenge: string): boolean {
+    const bytes = Buffer.from(challenge, 'base64url');
+    if (this.#node === undefined || bytes.length !== challengeBytes) return false;
+    const signature = this.#node.sign(bytes.subarray(0, signedFrom)).subarray(0, challengeBytes - signedFrom);
+    const ageMs = this.#clock.now() - bytes.readUInt32BE() * 1000;
+    return timingSafeEqual(signature, bytes.subarray(signedFrom)) && Math.abs(ageMs) < stepMs;
+  }
+
+  /** False for the second time. One too old to be used is forgotten. */
+  #use(challenge: string): boolean {
+    const now = this.#clock.now();
+    if (this.#used.has(challenge)) return false;
+    for (const [used, endsMs] of this.#used) {
+      if (endsMs > now && this.#used.size < maxSteps) break;
+      this.#used.delete(used);
+    }
+    this.#used.set(challenge, now + 2 * stepMs);
+    return true;
   }
 
   #newChallenge(): string {
@@ -138,6 +176,7 @@ export class SignInSteps {
 }
 
 const strangers = '';
+const passkeyStep: Step = { kind: 'passkey' };
 
 function ownerOf(step: Step): string {
   if (step.kind === 'passkey') return strangers;

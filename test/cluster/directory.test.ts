@@ -141,7 +141,6 @@ t.test('[cluster] before there is a file or a copy, the directory is unavailable
   t.match(refusal, { slug: 'service_unavailable', status: 503 });
   directory.endServing(new Voided('never served'));
   await directory.rest();
-  directory.copyChanged();
   t.equal(directory.isReadable, false);
 });
 
@@ -258,8 +257,9 @@ t.test('[cluster] a directory that is served no more: what waits is void, and a 
   t.equal(directory.findDomain('shop.example'), undefined);
   const former = directory.db;
   t.equal(directory.db, former, 'opened once');
-  directory.copyChanged();
-  copyFileSync(path, view);
+  const newer = join(folder, 'newer.db');
+  copyFileSync(path, newer);
+  directory.follow(newer);
   t.equal(directory.findDomain('shop.example'), 'shop');
   t.throws(() => directory.db.run('DELETE FROM emailDomain'), /readonly/);
 

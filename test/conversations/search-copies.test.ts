@@ -150,7 +150,7 @@ t.test('[architecture] searches that would wait use a second thread', async (t) 
   const chat = await service.chat(owner, 'Where is my parcel?');
   const started = watchThreads(t);
   const readerOf = (cores: number) => {
-    const reader = createReader({ dataDir: service.dataDir, cores, durable: () => Promise.resolve() });
+    const reader = createReader({ dataDir: service.dataDir, cores, watch: () => () => Promise.resolve() });
     t.teardown(() => reader.stop());
     return reader;
   };

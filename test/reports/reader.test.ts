@@ -102,7 +102,7 @@ t.test("[architecture] the reader's answer waits until what it saw is durable", 
   const held: { workspaceId: string; call: () => void; seenMs: number }[] = [];
   const reader = createReader({
     dataDir: service.dataDir,
-    durable: (ofWorkspace, seenMs) => new Promise((call) => held.push({ workspaceId: ofWorkspace, call, seenMs })),
+    watch: (ofWorkspace) => (seenMs) => new Promise((call) => held.push({ workspaceId: ofWorkspace, call, seenMs })),
   });
   t.teardown(() => reader.stop());
 
@@ -174,7 +174,7 @@ t.test("[architecture] the reader's answer waits until what it saw is durable", 
 t.test('[architecture] reads of lists do not wait behind reports, and have places of their own', async (t) => {
   const service = await startService(t);
   const { workspaceId } = await service.workspace();
-  const reader = createReader({ dataDir: service.dataDir, durable: () => Promise.resolve() });
+  const reader = createReader({ dataDir: service.dataDir, watch: () => () => Promise.resolve() });
   t.teardown(() => reader.stop());
   const scope: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };
   const range = { fromMs: 0, toMs: 3600_000 };

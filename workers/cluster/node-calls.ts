@@ -58,10 +58,12 @@ export class NatsCalls implements NodeCalls {
     if (this.#isAnswering) throw new Error('this node answers calls already');
     this.#isAnswering = true;
     this.#link.listen(callSubject(this.#layout, this.#node), (message) => {
-      void this.#answer(message.data, handlers).then((answer) => {
-        // The time limit of whoever asked is over when the connection is back.
-        if (this.#link.isConnected) message.respond(answer);
-      });
+      this.#answer(message.data, handlers)
+        .then((answer) => {
+          if (this.#link.isConnected) message.respond(answer);
+        })
+        // The connection was lost: whoever asked has a time limit.
+        .catch(() => undefined);
     });
   }
 

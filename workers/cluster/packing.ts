@@ -24,13 +24,10 @@ const timeoutMs = 300_000;
 const idleMs = 60_000;
 
 export function createPacking(): Packing {
-  const thread = createThread<typeof methods>({
-    file: 'workers/cluster/packing-thread.ts',
-    title: 'packing',
-    maxWaiting,
-    timeoutMs,
-    idleMs,
-  });
+  const options = { file: 'workers/cluster/packing-thread.ts', maxWaiting, timeoutMs, idleMs };
+  const thread = createThread<typeof methods>({ ...options, title: 'packing' });
+  // A lane is held while the other takes a state: it must not wait for files that are unpacked.
+  const unpacking = createThread<typeof methods>({ ...options, title: 'unpacking' });
   return {
     ready: () => thread.call('ready', undefined),
     async hold(path) {
@@ -42,7 +39,7 @@ export function createPacking(): Packing {
         drop: () => thread.call('drop', { id }).catch(() => undefined),
       };
     },
-    unpack: (file) => thread.call('unpack', file),
-    stop: () => thread.stop(),
+    unpack: (file) => unpacking.call('unpack', file),
+    stop: async () => void (await Promise.all([thread.stop(), unpacking.stop()])),
   };
 }

@@ -1,7 +1,7 @@
 // The main thread's side of the thread that searches chunks.
 
 import type { Seen } from '../../store/database.ts';
-import { createThread } from '../thread.ts';
+import { closed, createThread } from '../thread.ts';
 import { together } from '../together.ts';
 import type { methods as articleMethods } from './article-thread.ts';
 import type { FoundChunk, FoundReply, methods, ReplySearch, Search } from './retriever-thread.ts';
@@ -62,7 +62,7 @@ export function createRetriever(): Retriever {
     searchReplies: (search) => thread.call('searchReplies', search),
     articleHtml: keptRendering((markdown) => articles.call('articleHtml', markdown)),
     forget: together(async (paths) => {
-      if (thread.isRunning) await thread.call('forget', { paths });
+      if (thread.isRunning) await closed(thread.call('forget', { paths }));
     }),
     async stop() {
       await Promise.all([thread.stop(), articles.stop()]);

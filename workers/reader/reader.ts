@@ -18,7 +18,7 @@ import type { ReportRange } from '../../store/reports/pieces.ts';
 import type { BucketTotals, ReportScope } from '../../store/reports/sums.ts';
 import type { GoalTotals, Totals } from '../../store/reports/types.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
-import { createThread, type ThreadOptions } from '../thread.ts';
+import { closed, createThread, type ThreadOptions } from '../thread.ts';
 import { together } from '../together.ts';
 import type { methods, OfConversation, QueueAnswer, QueuePageQuestion, ReaderData } from './reader-thread.ts';
 import { SecondReader } from './second-reader.ts';
@@ -31,8 +31,11 @@ interface Buckets {
 export interface ReaderOptions extends ReaderData {
   /** Processor cores. Default: those of the machine. */
   readonly cores?: number;
-  /** Resolves once the state visible at `seenMs` of monotonicMs() is durable. Rejects if that counts no more. */
-  durable(workspaceId: string, seenMs: number): Promise<void>;
+  /**
+   * Called before something is read. What it returns resolves once the state visible at `seenMs` of monotonicMs() is
+   * durable, and rejects if that counts no more.
+   */
+  watch(workspaceId: string): (seenMs: number) => Promise<void>;
 }
 
 /**
@@ -100,14 +103,15 @@ const first: NonNullable<ThreadOptions['first']> = {
 /** A search indexes new messages itself; this many take it 5 ms. */
 const messagesPerIndexing = 500;
 
-export function createReader({ durable: settled, cores = availableParallelism(), ...data }: ReaderOptions): Reader {
+export function createReader({ watch, cores = availableParallelism(), ...data }: ReaderOptions): Reader {
   const all = { file: 'workers/reader/reader-thread.ts', maxWaiting, timeoutMs, data };
   const thread = createThread<typeof methods>({ ...all, title: 'reader', first });
   const second = cores > 1 ? new SecondReader(all) : undefined;
   const unindexed = new Map<string, number>();
-  const durable = async <Answer>(workspaceId: string, asked: Promise<Seen<Answer>>): Promise<Answer> => {
-    const { result, seenMs } = await asked;
-    await settled(workspaceId, seenMs);
+  const durable = async <Answer>(workspaceId: string, ask: () => Promise<Seen<Answer>>): Promise<Answer> => {
+    const settled = watch(workspaceId);
+    const { result, seenMs } = await ask();
+    await settled(seenMs);
     return result;
   };
   const searched = async (workspaceId: string, question: SearchQuestion): Promise<Seen<string>> => {
@@ -121,27 +125,28 @@ export function createReader({ durable: settled, cores = availableParallelism(),
   };
   return {
     search: async (workspaceId, question) =>
-      new Json<SearchAnswer>(await durable(workspaceId, searched(workspaceId, question))),
-    messages: (page) => durable(page.workspaceId, thread.call('messages', page)),
-    notes: (page) => durable(page.workspaceId, thread.call('notes', page)),
-    events: (page) => durable(page.workspaceId, thread.call('events', page)),
-    contacts: (workspaceId, search) => durable(workspaceId, thread.call('contacts', { workspaceId, ...search })),
+      new Json<SearchAnswer>(await durable(workspaceId, () => searched(workspaceId, question))),
+    messages: (page) => durable(page.workspaceId, () => thread.call('messages', page)),
+    notes: (page) => durable(page.workspaceId, () => thread.call('notes', page)),
+    events: (page) => durable(page.workspaceId, () => thread.call('events', page)),
+    contacts: (workspaceId, search) => durable(workspaceId, () => thread.call('contacts', { workspaceId, ...search })),
     bucketTotals: (workspaceId, scope, { starts, toMs }) =>
-      durable(workspaceId, thread.call('bucketTotals', { workspaceId, scope, buckets: { starts, toMs } })),
-    totals: (workspaceId, scope, range) => durable(workspaceId, thread.call('totals', { workspaceId, scope, range })),
+      durable(workspaceId, () => thread.call('bucketTotals', { workspaceId, scope, buckets: { starts, toMs } })),
+    totals: (workspaceId, scope, range) =>
+      durable(workspaceId, () => thread.call('totals', { workspaceId, scope, range })),
     totalsByAgent: (workspaceId, scope, range, agentIds) =>
-      durable(workspaceId, thread.call('totalsByAgent', { workspaceId, scope, range, agentIds })),
+      durable(workspaceId, () => thread.call('totalsByAgent', { workspaceId, scope, range, agentIds })),
     totalsByChannel: (workspaceId, { figures, queue }, range) =>
-      durable(workspaceId, thread.call('totalsByChannel', { workspaceId, scope: figures, queue, range })),
+      durable(workspaceId, () => thread.call('totalsByChannel', { workspaceId, scope: figures, queue, range })),
     drillDown: (workspaceId, asked, page) =>
-      durable(workspaceId, thread.call('drillDown', { workspaceId, asked, page })),
+      durable(workspaceId, () => thread.call('drillDown', { workspaceId, asked, page })),
     drillDownAfter: (workspaceId, asked, page) =>
-      durable(workspaceId, thread.call('drillDownAfter', { workspaceId, asked, ...page })),
-    queue: (workspaceId, asked) => durable(workspaceId, thread.call('queue', { workspaceId, asked })),
-    countLists: (workspaceId, lists) => durable(workspaceId, thread.call('countLists', { workspaceId, lists })),
+      durable(workspaceId, () => thread.call('drillDownAfter', { workspaceId, asked, ...page })),
+    queue: (workspaceId, asked) => durable(workspaceId, () => thread.call('queue', { workspaceId, asked })),
+    countLists: (workspaceId, lists) => durable(workspaceId, () => thread.call('countLists', { workspaceId, lists })),
     goals: (workspaceId, scope, range, { starts, toMs }) =>
-      durable(workspaceId, thread.call('goals', { workspaceId, scope, range, buckets: { starts, toMs } })),
-    replyTime: (workspaceId, asked) => durable(workspaceId, thread.call('replyTime', { workspaceId, ...asked })),
+      durable(workspaceId, () => thread.call('goals', { workspaceId, scope, range, buckets: { starts, toMs } })),
+    replyTime: (workspaceId, asked) => durable(workspaceId, () => thread.call('replyTime', { workspaceId, ...asked })),
     noteMessages(workspaceId, count) {
       if (count === 0) return;
       const waiting = (unindexed.get(workspaceId) ?? 0) + count;
@@ -155,7 +160,7 @@ export function createReader({ durable: settled, cores = availableParallelism(),
       });
     },
     forget: together(async (workspaceIds) => {
-      const closing = thread.isRunning ? [thread.call('forget', { workspaceIds })] : [];
+      const closing = thread.isRunning ? [closed(thread.call('forget', { workspaceIds }))] : [];
       await Promise.all([...closing, second?.forget(workspaceIds)]);
     }),
     get waiting() {

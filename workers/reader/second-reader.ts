@@ -4,7 +4,7 @@
 
 import type { Seen } from '../../store/database.ts';
 import type { SearchQuestion } from '../search/search-index.ts';
-import { createThread, type Thread, type ThreadOptions } from '../thread.ts';
+import { closed, createThread, type Thread, type ThreadOptions } from '../thread.ts';
 import type { methods } from './reader-thread.ts';
 
 type Copy =
@@ -69,7 +69,7 @@ export class SecondReader {
   /** Closes the copies of these workspaces. */
   async forget(workspaceIds: readonly string[]): Promise<void> {
     for (const workspaceId of workspaceIds) this.#copies.delete(workspaceId);
-    if (this.#thread.isRunning) await this.#thread.call('forget', { workspaceIds });
+    if (this.#thread.isRunning) await closed(this.#thread.call('forget', { workspaceIds }));
   }
 
   stop(): Promise<void> {

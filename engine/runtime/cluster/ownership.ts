@@ -17,6 +17,7 @@ import type { View } from './view.ts';
 /** A dead node's workspaces: each waits for the log and the disk, so a few at once are quicker than one. */
 const takingAtOnce = 8;
 const retryMs = 500;
+const retryDamagedMs = 10_000;
 
 /** A workspace that this node serves, or is about to. */
 export interface Holding {
@@ -132,6 +133,16 @@ export class Ownerships {
     await this.#give(workspaceId, { to, isPinned: true });
   }
 
+  /** Ends serving a workspace whose making failed. Nobody takes it again. */
+  async discard(workspaceId: string): Promise<void> {
+    const holding = this.#holdings.get(workspaceId);
+    if (holding === undefined) return;
+    const { epoch, revision } = holding;
+    this.#drop(workspaceId, holding, new Error('the workspace was not made'));
+    const nobody = { node: '-discarded', epoch: epoch + 1, schema: Number.MAX_SAFE_INTEGER, isPinned: false };
+    await this.#options.owners.set(workspaceId, nobody, revision);
+  }
+
   /** Resolves when everything is handed over. Never, if no other node can take it: the caller has a bound. */
   async drain(): Promise<void> {
     await this.#options.lease.update({ isDraining: true });
@@ -204,21 +215,28 @@ export class Ownerships {
       gate: undefined,
     };
     this.#holdings.set(workspaceId, holding);
+    let againMs = retryMs;
     try {
       if (await this.#claim(workspaceId, holding)) await this.#ready(workspaceId, holding);
+      if (this.#isCurrent(workspaceId, holding) && holding.gate !== undefined) {
+        holding.state = 'serving';
+        files.serve(workspaceId, holding.gate);
+        this.#options.counts?.observeTakeOver();
+        // It may have become another's meanwhile.
+        this.#look(workspaceId);
+        return;
+      }
     } catch (error) {
       log.warn({ workspaceId, err: error }, 'a workspace could not be taken over; it is tried again');
+      // Its file may be damaged: that is this workspace's trouble alone.
+      if (holding.state === 'serving') againMs = retryDamagedMs;
     }
-    if (this.#isCurrent(workspaceId, holding) && holding.gate !== undefined) {
-      holding.state = 'serving';
-      files.serve(workspaceId, holding.gate);
-      this.#options.counts?.observeTakeOver();
-      // It may have become another's meanwhile.
-      this.#look(workspaceId);
-      return;
+    if (this.#holdings.get(workspaceId) === holding) {
+      this.#holdings.delete(workspaceId);
+      holding.gate?.break(new Error('the workspace could not be served'));
+      files.release(workspaceId, undefined);
     }
-    if (this.#holdings.get(workspaceId) === holding) this.#holdings.delete(workspaceId);
-    clock.after(retryMs, () => this.#look(workspaceId));
+    clock.after(againMs, () => this.#look(workspaceId));
   }
 
   /** Makes this node the owner, if nobody who is there is. */
@@ -306,12 +324,18 @@ export class Ownerships {
     if (holding?.state !== 'serving') return;
     await peers.warm(to, workspaceId);
     if (!this.#isCurrent(workspaceId, holding)) return;
-    await files.settle(workspaceId);
-    if (!this.#isCurrent(workspaceId, holding)) return;
-    holding.state = 'leaving';
-    this.#tell();
-    await files.rest(workspaceId);
-    if (!this.#isCurrent(workspaceId, holding)) return;
+    try {
+      await files.settle(workspaceId);
+      if (!this.#isCurrent(workspaceId, holding)) return;
+      holding.state = 'leaving';
+      this.#tell();
+      await files.rest(workspaceId);
+      if (!this.#isCurrent(workspaceId, holding)) return;
+    } catch (error) {
+      // It does not stay half at rest: it is taken again.
+      this.#drop(workspaceId, holding, error);
+      throw error;
+    }
     this.#drop(workspaceId, holding, new Error('the workspace was handed over'));
     const ownership: Ownership = {
       node: to.node,

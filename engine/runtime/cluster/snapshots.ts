@@ -60,14 +60,17 @@ export class SnapshotMaker {
     const { ownerships, files, logs, snapshots, restorer, log } = this.#options;
     const gate = ownerships.holding(workspaceId)?.gate;
     if (gate === undefined) return;
+    const isStillServed = (): boolean => ownerships.holding(workspaceId)?.gate === gate;
     try {
       const logBytes = restorer.logBytes(workspaceId);
       const { snapshot, path, discard } = await files.pack(workspaceId, () => gate.sequence);
       try {
+        if (!isStillServed()) return;
         await snapshots.put(workspaceId, snapshot, path);
       } finally {
         discard();
       }
+      if (!isStillServed()) return;
       restorer.noteSnapshot(workspaceId, logBytes);
       await logs.purge(workspaceId, this.purgeableUpTo(snapshot));
     } catch (error) {

@@ -38,6 +38,8 @@ export class View {
 
   async #watchNodes(): Promise<void> {
     for await (const { node, record } of this.#ports.nodes.watch(this.#abort.signal)) {
+      // A node says the same again each time that it renews its lease.
+      if (JSON.stringify(this.nodes.get(node)) === JSON.stringify(record)) continue;
       if (record === undefined) this.nodes.delete(node);
       else this.nodes.set(node, record);
       this.#tell(undefined);
