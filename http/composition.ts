@@ -30,6 +30,7 @@ import { mailsOf } from '../workers/imports/mbox.ts';
 import type { MailReader } from '../workers/mail/mail-reader.ts';
 import { programVersion, readProgramFile } from '../workers/program-files.ts';
 import type { MailSender } from '../workers/providers/mail.ts';
+import { maxMailBytes } from '../workers/providers/smtp-listener.ts';
 import { createReader, type Reader } from '../workers/reader/reader.ts';
 import { createAccessTokens } from '../workers/secrets/access-tokens.ts';
 import { createPasskeys } from '../workers/secrets/passkeys.ts';
@@ -41,6 +42,7 @@ import { assistancePorts } from './assistance-ports.ts';
 import { createPageFiles, type PageFiles } from './browser/page-files.ts';
 import { createWidgetFiles, type WidgetFiles } from './browser/widget-files.ts';
 import type { ClusterNode } from './cluster/node.ts';
+import { ArrivingMail } from './delivery/arriving-mail.ts';
 import { importKeyName } from './delivery/import-keys.ts';
 import { hostKeyOf, sendQueuedMail } from './delivery/mail-out.ts';
 import { MailboxAccess } from './delivery/mailbox-access.ts';
@@ -116,6 +118,7 @@ export interface Composition {
   readonly knowledge: KnowledgeParts;
   readonly ingestion: Ingestion;
   readonly mailboxes: Mailboxes;
+  readonly arrivingMail: ArrivingMail;
   readonly faults: FolderFaults;
   readonly storage: StorageWatch;
   /** Reported by /readyz. */
@@ -149,7 +152,6 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
     userOf: services.mailboxUser,
     folder: join(ground.dataDir, 'fetched-mail'),
   });
-  const { reader } = services;
   const metrics: Metrics = metricsOf(services, { faults, cluster: options.cluster, sockets: () => sockets });
   const storage = new StorageWatch({ objects: services.objects, clock, log });
   const routes: readonly Route[] = [
@@ -164,9 +166,11 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       faults: () => [...faults.lines, ...storage.lines],
     }),
   ];
+  const { arrivingMail, nodeRoutes } = arrivalOf(ground, services, options.cluster);
   const pipeline = new Pipeline({
     services,
     routes,
+    nodeRoutes,
     metrics,
     checkReplies: options.checkReplies ?? false,
     routing: options.cluster,
@@ -174,7 +178,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
   const sockets: Sockets = new Sockets(services, pipeline, { elsewhere: options.cluster });
   engine.onPublish((workspaceId, events) => {
     sockets.publish(workspaceId, events);
-    reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
+    services.reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
   });
   const parts = {
     services,
@@ -188,9 +192,25 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
     storage,
     ingestion,
     mailboxes,
+    arrivingMail,
   };
   const composition: Composition = { ...parts, mail, checkpointer, mailReader, knowledge, isReady: false };
   return composition;
+}
+
+/** Mail by SMTP, and what other nodes request of this one about it. */
+function arrivalOf(
+  { dataDir }: Ground,
+  services: Services,
+  cluster: ClusterNode | undefined,
+): { readonly arrivingMail: ArrivingMail; readonly nodeRoutes: readonly Route[] | undefined } {
+  const arrivingMail = new ArrivingMail(services, join(dataDir, 'operator-mail'), cluster);
+  const nodeRoutes = cluster?.routes({
+    folder: join(dataDir, 'incoming-from-nodes'),
+    maxMailBytes,
+    receive: (received) => arrivingMail.receiveHere(received),
+  });
+  return { arrivingMail, nodeRoutes };
 }
 
 /** What is made before the engine. */

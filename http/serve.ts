@@ -161,7 +161,7 @@ class Service implements Running {
       await directory.sweep(workspaceFiles(engine, cluster && ((id) => cluster.settles(id))));
       if (cluster === undefined) faults.compare(directory.db);
       orphans = await sweepNumberPlaces(services);
-      const smtp = smtpOptions(services, resolve(config.dataDir));
+      const smtp = smtpOptions(services, this.#parts.arrivingMail, resolve(config.dataDir));
       this.#smtp = smtp && (await listenForMail(smtp));
       if (cluster === undefined) await this.#listen();
     } catch (error) {

@@ -32,10 +32,13 @@ import { type ClusterStore, openCluster } from '../../workers/cluster/cluster.ts
 import { answerCopies } from '../../workers/cluster/inventory.ts';
 import { createPacking, type Packing } from '../../workers/cluster/packing.ts';
 import { programVersion } from '../../workers/program-files.ts';
+import type { ReceivedMail } from '../../workers/providers/smtp-listener.ts';
+import type { MailElsewhere, MailOutcome } from '../delivery/arriving-mail.ts';
 import type { Routing } from '../pipeline/pipeline.ts';
 import type { ClusterCounts, ClusterFigures } from '../process/cluster-figures.ts';
 import type { ClusterConfig } from '../process/config.ts';
 import type { Reply } from '../request.ts';
+import type { Route } from '../route.ts';
 import type { FromElsewhere, HelloElsewhere, Elsewhere as SocketsElsewhere } from '../sockets/elsewhere.ts';
 import type { SocketElsewhere } from '../sockets/session.ts';
 import { BriefMemory } from './brief-memory.ts';
@@ -43,6 +46,7 @@ import { directoryId } from './copy-files.ts';
 import { DeadNodes } from './dead-nodes.ts';
 import { type ForwardedRequest, PeerRequests } from './forwarding.ts';
 import { NodeFiles } from './node-files.ts';
+import { type MailFromNodes, mailRoute, sendMail } from './peer-mail.ts';
 import { KnownNodes } from './receiving.ts';
 
 /** What of the service this node's part in the cluster works on. */
@@ -100,7 +104,7 @@ export async function joinCluster(
 /** A request, as Routing.answer() gets it. */
 type RoutedRequest = Parameters<Routing['answer']>[1];
 
-export class ClusterNode implements Placement, Routing, SocketsElsewhere {
+export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailElsewhere {
   readonly settings: ClusterConfig;
   readonly view: View;
   readonly #store: ClusterStore;
@@ -235,6 +239,15 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere {
       here: () => Promise.resolve('here'),
       there: (node) => this.#peers.openSocket(node, hello, to),
     });
+  }
+
+  sendMail(node: NodeRecord, mail: ReceivedMail): Promise<MailOutcome> {
+    return sendMail((request) => this.#forward(node, request), mail);
+  }
+
+  /** What only other nodes request. */
+  routes(mail: MailFromNodes): readonly Route[] {
+    return [mailRoute(mail)];
   }
 
   async #forward(node: NodeRecord, request: ForwardedRequest): Promise<Reply> {

@@ -40,7 +40,7 @@ import { frameReply, httpReply, type NothingDone, type Outcome, refusedReply, wr
 import { type Parts, partsOfFrame, requireSound } from './parts.ts';
 import { errorBody, rateRefusal, refusalOf } from './replies.ts';
 import type { BodyFailure } from './request-body.ts';
-import { Router } from './router.ts';
+import { type Match, Router } from './router.ts';
 import { versionFor } from './versions.ts';
 
 export type Respond = (reply: Reply) => void;
@@ -66,6 +66,8 @@ const logEveryMs = 60_000;
 export interface PipelineOptions {
   readonly services: Services;
   readonly routes: readonly Route[];
+  /** Only for other nodes of a cluster: for everybody else there is nothing at their paths. */
+  readonly nodeRoutes?: readonly Route[] | undefined;
   readonly metrics: Metrics;
   /** Check every reply against its route's declaration, and fail if it differs. On in tests. */
   readonly checkReplies: boolean;
@@ -77,13 +79,14 @@ export class Pipeline {
   readonly #services: Services;
   readonly #metrics: Metrics;
   readonly #router = new Router<CompiledRoute>();
+  readonly #nodeRouter = new Router<CompiledRoute>();
   readonly #byOperation = new Map<string, CompiledRoute>();
   readonly #throttle: LogThrottle;
   readonly #routing: Routing | undefined;
   /** The rate limits. */
   readonly budgets: Budgets;
 
-  constructor({ services, routes, metrics, checkReplies, routing }: PipelineOptions) {
+  constructor({ services, routes, nodeRoutes = [], metrics, checkReplies, routing }: PipelineOptions) {
     this.#services = services;
     this.#metrics = metrics;
     this.#routing = routing;
@@ -94,6 +97,7 @@ export class Pipeline {
       this.#router.add(route, compiled);
       this.#byOperation.set(route.operation, compiled);
     }
+    for (const route of nodeRoutes) this.#nodeRouter.add(route, compileRoute(route, { checkReplies }));
   }
 
   /** Finds the route and checks the headers. A reply ends the request here, without its body being read. */
@@ -102,7 +106,7 @@ export class Pipeline {
     const framing = framingProblem(head.headers);
     if (framing !== undefined) return { ...misframed(framing, { head, requestId }), endsConnection: true };
     if (head.forwarded === 'forged') return forged({ head, requestId });
-    const match = this.#router.find(head.method === 'HEAD' ? 'GET' : head.method, this.#pathOf(head));
+    const match = this.#find(head);
     if (head.method === 'OPTIONS')
       return this.#preflight({ head, requestId }, match.kind === 'otherMethods' ? match.methods : []);
     if (match.kind === 'otherMethods') return otherMethods(match.methods, { head, requestId });
@@ -123,6 +127,13 @@ export class Pipeline {
         route,
       });
     }
+  }
+
+  #find(head: RequestHead): Match<CompiledRoute> {
+    const method = head.method === 'HEAD' ? 'GET' : head.method;
+    const path = this.#pathOf(head);
+    const ofNodes = head.forwarded === 'byNode' ? this.#nodeRouter.find(method, path) : undefined;
+    return ofNodes?.kind === 'found' ? ofNodes : this.#router.find(method, path);
   }
 
   /** At the own host of a help centre there is only that, from the root on. */
