@@ -66,7 +66,7 @@ class Door {
 /** Two nodes, the second behind a door, and a workspace at each. */
 async function start(t: Teardown): Promise<{ first: Service; second: Service; shops: [Shop, Shop]; door: Door }> {
   const nats = await startNats(t);
-  const env = { MAIL_HOST: host, SMTP_LISTEN: '127.0.0.1:0', DNS_SERVERS: '127.0.0.1:9' };
+  const env = { RATE_LIMITS: 'off', MAIL_HOST: host, SMTP_LISTEN: '127.0.0.1:0', DNS_SERVERS: '127.0.0.1:9' };
   const settings = { ...env, ...bucketSettings(await startBucket(t)) };
   const door = new Door();
   const url = await door.start(t);
@@ -85,12 +85,13 @@ async function shopAt(node: Service, name: string): Promise<Shop> {
   const records = ['first', 'second'].map((node) => nodeRecord(node));
   for (let tries = 0; tries < maxTries; tries += 1) {
     const email = `owner-${crypto.randomUUID()}@example.com`;
-    const { body } = await node.post('/auth/register', {
+    const { body, status } = await node.post('/auth/register', {
       email,
       password: 'correct horse battery staple',
       workspaceName: `Shop ${crypto.randomUUID()}`,
       siteUrl: 'https://shop.example',
     });
+    if (status !== 201) throw new Error(`a workspace could not be made: ${status} ${JSON.stringify(body)}`);
     const { token, agent } = body;
     if (inLine(agent.workspaceId, records)[0]?.node !== name) continue;
     const { address } = await node.mailbox(body);
