@@ -51,7 +51,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const single = await withCluster(alone, async ({ nodes: [node] }) =>
     sendsTo([{ node, desk: await makeDesk(node) }], seconds),
   );
-  return withCluster(whole, async (cluster) => {
+  const together = await withCluster(whole, async (cluster) => {
     const places = await spreadDesks(cluster);
     const [first] = places;
     if (first === undefined) throw new Error('there is no node');
@@ -90,13 +90,14 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       }),
       ...hops,
       ...handOver,
-      ...(await deaths(cluster, quick ? 50 : 1000)),
     ];
   });
+  return [...together, ...(await deaths(quick ? 50 : 1000))];
 }
 
+/** `imported`: the data folder of one node, brought in before the nodes start. */
 async function withCluster<Result>(
-  size: ClusterSize,
+  size: ClusterSize & { readonly imported?: string },
   use: (cluster: ServiceCluster) => Promise<Result>,
 ): Promise<Result> {
   const ends = new Ends();
@@ -274,7 +275,7 @@ export async function pausesOf(
 }
 
 /** So many workspaces, brought in as one node's data folder, with a client each; one node is killed. */
-async function deaths(cluster: ServiceCluster, count: number): Promise<Row[]> {
+async function deaths(count: number): Promise<Row[]> {
   const folder = makeDataDir();
   try {
     const made = await makeWorkspaces(join(folder, 'data'), count, {
@@ -282,19 +283,9 @@ async function deaths(cluster: ServiceCluster, count: number): Promise<Row[]> {
       SECRETS_KEY: secrets.SECRETS_KEY,
       STORAGE_PROVIDER: 'none',
     });
-    await cluster.operate(['import', join(folder, 'data')]);
-    const [victim, ...others] = cluster.nodes;
-    if (victim === undefined) throw new Error('there is no node');
-    const timesMs = await firstWritesAfter({
-      tokens: made.tokens,
-      async measured() {
-        const { workspaces } = await cluster.status();
-        const owners = new Map(workspaces.map(({ workspaceId, owner }) => [workspaceId, owner]));
-        return (index) => owners.get(made.workspaceIds[index] ?? '') === victim.name;
-      },
-      urls: () => (victim.isUp ? [victim, ...others] : others).map(({ url }) => url),
-      fault: () => victim.kill({ losesData: false }),
-    });
+    const timesMs = await withCluster({ ...whole, imported: join(folder, 'data') }, (cluster) =>
+      firstWritesAfterDeath(cluster, made),
+    );
     const name = `kill -9 of a node, ${count.toLocaleString('en-US')} workspaces, ${timesMs.length} of them its own: first acknowledged write`;
     return [
       row({ name: `${name}, p50`, value: percentile(timesMs, 0.5), unit: 'ms' }),
@@ -304,6 +295,24 @@ async function deaths(cluster: ServiceCluster, count: number): Promise<Row[]> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function firstWritesAfterDeath(
+  cluster: ServiceCluster,
+  { tokens, workspaceIds }: { readonly tokens: readonly string[]; readonly workspaceIds: readonly string[] },
+): Promise<number[]> {
+  const [victim, ...others] = cluster.nodes;
+  if (victim === undefined) throw new Error('there is no node');
+  return firstWritesAfter({
+    tokens,
+    async measured() {
+      const { workspaces } = await cluster.status();
+      const owners = new Map(workspaces.map(({ workspaceId, owner }) => [workspaceId, owner]));
+      return (index) => owners.get(workspaceIds[index] ?? '') === victim.name;
+    },
+    urls: () => (victim.isUp ? [victim, ...others] : others).map(({ url }) => url),
+    fault: () => victim.kill({ losesData: false }),
+  });
 }
 
 /**

@@ -21,6 +21,8 @@ export interface ClusterOptions extends ClusterSize {
   readonly env?: Readonly<Record<string, string>>;
   /** For all files; by default a temporary one. */
   readonly folder?: string;
+  /** The data folder of one node, brought in before the nodes start. */
+  readonly imported?: string;
 }
 
 /** As `switchboard cluster status --json` prints it. */
@@ -80,9 +82,10 @@ export class ServiceCluster {
         });
       }),
     );
+    const cluster = new ServiceCluster(nats, nodes);
+    if (options.imported !== undefined) await cluster.operate(['import', options.imported]);
     for (const node of nodes) node.begin();
     await Promise.all(nodes.map((node) => node.ready()));
-    const cluster = new ServiceCluster(nats, nodes);
     if (!cluster.isAlone) await cluster.#meet();
     return cluster;
   }
