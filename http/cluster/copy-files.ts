@@ -9,7 +9,7 @@ import type { LogEntry, Snapshot, Snapshots } from '../../engine/runtime/cluster
 import { makeFolder, removeDatabase, syncFolder } from '../../store/database.ts';
 import { applyPieces } from '../../store/page-log/apply.ts';
 import { piecesOf } from '../../store/page-log/entries.ts';
-import { firstLink, type Link } from '../../store/page-log/pieces.ts';
+import { firstLink, type Link, maxPieces } from '../../store/page-log/pieces.ts';
 import type { Packing } from '../../workers/cluster/packing.ts';
 
 /** The directory's id in the log. */
@@ -73,19 +73,22 @@ export class CopyFiles {
     await this.#keep(workspaceId, snapshot);
   }
 
-  /** Applies the entry behind the one that the copy, which is open nowhere, equals. */
-  async apply(workspaceId: string, { sequence, bytes }: LogEntry): Promise<void> {
+  /** Applies the entries behind the one that the copy, which is open nowhere, equals. */
+  async apply(workspaceId: string, entries: readonly LogEntry[]): Promise<void> {
     const path = this.pathOf(workspaceId);
-    let copy = this.of(workspaceId);
+    let copy: Copy | undefined = this.of(workspaceId);
     if (copy === undefined) {
       this.remove(workspaceId);
       await writeFile(path, '', { mode: 0o600 });
       copy = { sequence: 0, link: firstLink };
     }
-    const pieces = piecesOf(bytes);
     try {
-      const link = pieces.length === 0 ? copy.link : (await applyPieces({ path, link: copy.link }, pieces)).link;
-      await this.#keep(workspaceId, { sequence, link });
+      for (const { sequence, pieces } of together(entries)) {
+        const before: Link = copy.link;
+        const link = pieces.length === 0 ? before : (await applyPieces({ path, link: before }, pieces)).link;
+        copy = { sequence, link };
+        await this.#keep(workspaceId, copy);
+      }
     } catch (error) {
       // It is read from the last snapshot again.
       this.doubt(workspaceId);
@@ -145,6 +148,22 @@ export class CopyFiles {
   #notePath(workspaceId: string): string {
     return join(this.#folder, `${workspaceId}.copy`);
   }
+}
+
+/** The pieces of as many entries as can be applied at once. An entry has at most as many. */
+function* together(entries: readonly LogEntry[]): Generator<{ readonly sequence: number; readonly pieces: Buffer[] }> {
+  let pieces: Buffer[] = [];
+  let sequence = 0;
+  for (const entry of entries) {
+    const more = piecesOf(entry.bytes);
+    if (pieces.length > 0 && pieces.length + more.length > maxPieces) {
+      yield { sequence, pieces };
+      pieces = [];
+    }
+    pieces.push(...more);
+    ({ sequence } = entry);
+  }
+  if (entries.length > 0) yield { sequence, pieces };
 }
 
 export function hasLog(path: string): boolean {

@@ -68,9 +68,9 @@ export class NodeFiles implements Files {
     await this.#copies.load(workspaceId, snapshot);
   }
 
-  async apply(workspaceId: string, entry: LogEntry): Promise<void> {
+  async apply(workspaceId: string, entries: readonly LogEntry[]): Promise<void> {
     await this.#closing.get(workspaceId);
-    await this.#copies.apply(workspaceId, entry);
+    await this.#copies.apply(workspaceId, entries);
   }
 
   async current(workspaceId: string): Promise<void> {

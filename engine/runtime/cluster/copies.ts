@@ -128,9 +128,10 @@ export class Copies {
   async #follow(workspaceId: string, { abort }: Copy): Promise<void> {
     const { logs, files, restorer } = this.#ports;
     await files.current(workspaceId);
-    for await (const entry of logs.follow(workspaceId, files.sequence(workspaceId), abort.signal)) {
+    const entries = logs.follow(workspaceId, files.sequence(workspaceId), abort.signal);
+    for await (const batch of restorer.batches(entries)) {
       if (abort.signal.aborted) return;
-      await restorer.apply(workspaceId, entry);
+      await restorer.apply(workspaceId, batch);
       await files.current(workspaceId);
     }
   }

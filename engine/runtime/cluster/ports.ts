@@ -174,8 +174,8 @@ export interface Files {
   sequence(workspaceId: string): number;
   /** Replaces the copy by the snapshot. */
   load(workspaceId: string, snapshot: Snapshot): Promise<void>;
-  /** Applies the entry behind the one that the copy equals. */
-  apply(workspaceId: string, entry: LogEntry): Promise<void>;
+  /** Applies the entries behind the one that the copy equals, in order. */
+  apply(workspaceId: string, entries: readonly LogEntry[]): Promise<void>;
   /** The copy has everything up to now: it may be read. */
   current(workspaceId: string): Promise<void>;
   /**

@@ -63,13 +63,15 @@ export class NodeFiles implements Files {
     this.packed.delete(path);
   }
 
-  async apply(workspaceId: string, { sequence, bytes }: LogEntry): Promise<void> {
+  async apply(workspaceId: string, entries: readonly LogEntry[]): Promise<void> {
     await this.#wait(0.02, 0.2);
-    const ledger = this.#ledgerOf(workspaceId);
-    const wrong = ledger.apply(bytes);
-    if (wrong !== undefined)
-      this.#life.world.isWrong(`${workspaceId} in the log: ${wrong}, noticed by ${this.#options.node}`);
-    this.#folder.set(workspaceId, { ledger, sequence });
+    for (const { sequence, bytes } of entries) {
+      const ledger = this.#ledgerOf(workspaceId);
+      const wrong = ledger.apply(bytes);
+      if (wrong !== undefined)
+        this.#life.world.isWrong(`${workspaceId} in the log: ${wrong}, noticed by ${this.#options.node}`);
+      this.#folder.set(workspaceId, { ledger, sequence });
+    }
   }
 
   async open(workspaceId: string): Promise<Uint8Array> {
