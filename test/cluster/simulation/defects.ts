@@ -71,9 +71,10 @@ export const defects: readonly Defect[] = [
     [NodeFiles.prototype, 'apply'],
     ({ value: right }) => ({
       // The copy says that it equals an entry which it has not applied, now and then.
-      value(this: NodeFiles, workspaceId: string, entry: LogEntry) {
-        const isLost = workspaceId === directory && entry.sequence % 5 === 0;
-        return right.call(this, workspaceId, isLost ? { ...entry, bytes: new Uint8Array() } : entry);
+      value(this: NodeFiles, workspaceId: string, entries: readonly LogEntry[]) {
+        const isLost = ({ sequence }: LogEntry): boolean => workspaceId === directory && sequence % 5 === 0;
+        const left = entries.map((entry) => (isLost(entry) ? { ...entry, bytes: new Uint8Array() } : entry));
+        return right.call(this, workspaceId, left);
       },
     }),
   ),
