@@ -393,7 +393,8 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       hooks: { onTerm: () => ownerships.onTerm(), onReplaced: () => parts.onReplaced() },
     });
     const isTaken = (workspaceId: string): boolean => ownerships.holding(workspaceId) !== undefined;
-    const copies = new Copies({ logs, files, restorer, clock, log, isTaken });
+    const isUrgent = (workspaceId: string): boolean => workspaceId === directoryId;
+    const copies = new Copies({ logs, files, restorer, clock, log, isTaken, isUrgent });
     const ownerships: Ownerships = new Ownerships({
       clock,
       log,

@@ -10,6 +10,8 @@ import type { Restorer } from './restore.ts';
 /** Copies that are read from snapshot and log at once: a node that joins reads its whole share. */
 const readingAtOnce = 4;
 const retryMs = 1000;
+/** Between two writes to a copy. */
+const restMs = 500;
 
 interface Copy {
   readonly abort: AbortController;
@@ -21,6 +23,7 @@ interface Copy {
 export class Copies {
   readonly #ports: { readonly logs: WorkspaceLogs; readonly files: Files; readonly restorer: Restorer };
   readonly #isTaken: (workspaceId: string) => boolean;
+  readonly #isUrgent: (workspaceId: string) => boolean;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #copies = new Map<string, Copy>();
@@ -36,8 +39,11 @@ export class Copies {
     clock: Clock;
     log: Log;
     isTaken: (workspaceId: string) => boolean;
+    /** Whether somebody waits for the copy to have what comes. */
+    isUrgent?: (workspaceId: string) => boolean;
   }) {
     this.#isTaken = options.isTaken;
+    this.#isUrgent = options.isUrgent ?? (() => false);
     this.#ports = options;
     this.#clock = options.clock;
     this.#log = options.log;
@@ -133,7 +139,23 @@ export class Copies {
       if (abort.signal.aborted) return;
       await restorer.apply(workspaceId, batch);
       await files.current(workspaceId);
+      // What comes meanwhile is applied together. Whoever takes the workspace reads the last moment from the log.
+      if (!this.#isUrgent(workspaceId)) await this.#rest(abort.signal);
     }
+  }
+
+  /** Nobody who stops the copy waits for it. */
+  #rest(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(restMs, end);
+      function end(): void {
+        timer.cancel();
+        signal.removeEventListener('abort', end);
+        resolve();
+      }
+      signal.addEventListener('abort', end);
+      if (signal.aborted) end();
+    });
   }
 
   #isFree(workspaceId: string): boolean {

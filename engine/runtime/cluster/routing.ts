@@ -31,6 +31,9 @@ export interface Ways<Answer> {
   there(node: NodeRecord): Promise<Answer>;
 }
 
+/** Of what another node sent on. */
+type Received<Answer> = Omit<Ways<Answer>, 'there'> & { readonly there?: undefined };
+
 export class Router {
   readonly #clock: Clock;
   readonly #lease: Lease;
@@ -65,28 +68,32 @@ export class Router {
   }
 
   /** For who was sent here by another node: never sends it on. */
-  receive<Answer>(workspaceId: string, ways: Omit<Ways<Answer>, 'there'>): Promise<Answer> {
-    if (this.wayTo(workspaceId).to === 'node') return Promise.reject(new NotServed());
-    return this.#ask(workspaceId, { ...ways, there: () => Promise.reject(new NotServed()) });
+  receive<Answer>(workspaceId: string, ways: Received<Answer>): Promise<Answer> {
+    return this.#ask(workspaceId, ways);
   }
 
-  async #ask<Answer>(workspaceId: string, ways: Ways<Answer>): Promise<Answer> {
+  async #ask<Answer>(workspaceId: string, ways: Ways<Answer> | Received<Answer>): Promise<Answer> {
     const untilMs = this.#clock.now() + waitMs;
     for (;;) {
       const way = this.wayTo(workspaceId);
       try {
         if (way.to === 'here') return await this.#answer(workspaceId, { ways, epoch: way.epoch });
-        if (way.to === 'node') return await ways.there(way.node);
+        if (way.to === 'node' && ways.there !== undefined) return await ways.there(way.node);
       } catch (error) {
         if (!(error instanceof NotServed)) throw error;
       }
+      // Whoever sent it here asks where it is now.
+      if (way.to === 'node' && ways.there === undefined) throw new NotServed();
       if (way.to === 'nowhere' || this.#clock.now() >= untilMs || this.#waiting >= maxWaiting) throw new NotServed();
       this.#ownerships.hurry(workspaceId);
       await this.#change();
     }
   }
 
-  async #answer<Answer>(workspaceId: string, { ways, epoch }: { ways: Ways<Answer>; epoch: number }): Promise<Answer> {
+  async #answer<Answer>(
+    workspaceId: string,
+    { ways, epoch }: { ways: Pick<Ways<Answer>, 'kind' | 'here'>; epoch: number },
+  ): Promise<Answer> {
     const answer = await ways.here();
     // This node may have been paused since it read, and another may have acknowledged more.
     if (ways.kind === 'read' && this.#ownerships.epochServed(workspaceId) !== epoch) throw new NotServed();
