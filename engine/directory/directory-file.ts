@@ -81,6 +81,11 @@ export class DirectoryFile {
     return this.#file.state !== 'none' && this.#options.mayRead?.() !== false;
   }
 
+  /** Whether another node serves the file. */
+  get isCopy(): boolean {
+    return this.#file.state === 'copy';
+  }
+
   /** Of the file that is served. */
   get lane(): Lane | undefined {
     return this.#file.state === 'served' ? this.#file.lane : undefined;

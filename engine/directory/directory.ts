@@ -85,6 +85,17 @@ export class Directory extends DirectoryFile {
   }
 
   /**
+   * The same for an address that a copy does not know: the copy may be behind, or cut off without knowing it yet. Asks
+   * the node that serves the directory. Undefined at once if that is this one. Rejects with DirectoryUnavailable.
+   */
+  async findEmailElsewhere(email: string): Promise<DirectoryEmail | undefined> {
+    if (!this.isCopy) return undefined;
+    // Resolves when the copy has everything up to it.
+    await this.change('nothing', {});
+    return findDirectoryEmail(this.db, email);
+  }
+
+  /**
    * Reserves a subdomain similar to the wanted one and the owner's email, creates the workspace's file and confirms, or
    * undoes it all. Refuses email_taken, and callers who may not register.
    */

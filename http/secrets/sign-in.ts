@@ -94,7 +94,7 @@ export async function findAgent(
   email: string,
 ): Promise<Member | undefined> {
   const wanted = comparable(email);
-  const entry = services.directory.findEmail(wanted);
+  const entry = services.directory.findEmail(wanted) ?? (await services.directory.findEmailElsewhere(wanted));
   if (entry !== undefined) await services.engine.whenOpen(entry.workspaceId);
   const workspace = entry === undefined ? undefined : services.engine.workspace(entry.workspaceId);
   if (entry === undefined || workspace === undefined) return undefined;
