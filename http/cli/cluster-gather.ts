@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { directoryPath, workspacePath } from '../../engine/operations/integrity.ts';
+import { directoryId } from '../../engine/runtime/cluster/ports.ts';
 import { Database } from '../../store/database.ts';
 import { directoryWorkspaces } from '../../store/directory/directory.ts';
 import type { GatherOptions } from '../../workers/cluster/gathering.ts';
@@ -12,8 +13,6 @@ import { openStore } from './cluster.ts';
 import { ProgramError } from './command.ts';
 import { createProgress } from './progress.ts';
 import { workspaceNamed } from './workspace-named.ts';
-
-const directoryId = 'directory';
 
 export interface GatherAsked {
   /** The backup's folder, which must not exist. */

@@ -12,7 +12,7 @@ import {
   workspaceIdsIn,
   workspacePath,
 } from '../../engine/operations/integrity.ts';
-import { Fenced, type Ownership } from '../../engine/runtime/cluster/ports.ts';
+import { directoryId, Fenced, type Ownership } from '../../engine/runtime/cluster/ports.ts';
 import { Database } from '../../store/database.ts';
 import { reservedEmails, reservedWorkspaces } from '../../store/directory/directory.ts';
 import { schemaVersion } from '../../store/migrations/both.ts';
@@ -31,8 +31,6 @@ import { clusterOf, openStore } from './cluster.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 import { createProgress, type Progress } from './progress.ts';
 
-/** The directory's id in the log. */
-const directoryId = 'directory';
 /** No node has these names, which begin with a dash: the first node that looks takes what has such an owner. */
 const importedBy = '-imported';
 const importingBy = '-importing';

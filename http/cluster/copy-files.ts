@@ -5,15 +5,12 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LogEntry, Snapshot, Snapshots } from '../../engine/runtime/cluster/ports.ts';
+import { directoryId, type LogEntry, type Snapshot, type Snapshots } from '../../engine/runtime/cluster/ports.ts';
 import { makeFolder, removeDatabase, syncFolder } from '../../store/database.ts';
 import { applyPieces } from '../../store/page-log/apply.ts';
-import { piecesOf } from '../../store/page-log/entries.ts';
-import { firstLink, type Link, maxPieces } from '../../store/page-log/pieces.ts';
+import { piecesTogether } from '../../store/page-log/entries.ts';
+import { firstLink, type Link } from '../../store/page-log/pieces.ts';
 import type { Packing } from '../../workers/cluster/packing.ts';
-
-/** The directory's id in the log. */
-export const directoryId = 'directory';
 
 /** What a file equals, to the byte. */
 export interface Copy {
@@ -83,7 +80,7 @@ export class CopyFiles {
       copy = { sequence: 0, link: firstLink };
     }
     try {
-      for (const { sequence, pieces } of together(entries)) {
+      for (const { sequence, pieces } of piecesTogether(entries)) {
         const before: Link = copy.link;
         const link = pieces.length === 0 ? before : (await applyPieces({ path, link: before }, pieces)).link;
         copy = { sequence, link };
@@ -148,22 +145,6 @@ export class CopyFiles {
   #notePath(workspaceId: string): string {
     return join(this.#folder, `${workspaceId}.copy`);
   }
-}
-
-/** The pieces of as many entries as can be applied at once. An entry has at most as many. */
-function* together(entries: readonly LogEntry[]): Generator<{ readonly sequence: number; readonly pieces: Buffer[] }> {
-  let pieces: Buffer[] = [];
-  let sequence = 0;
-  for (const entry of entries) {
-    const more = piecesOf(entry.bytes);
-    if (pieces.length > 0 && pieces.length + more.length > maxPieces) {
-      yield { sequence, pieces };
-      pieces = [];
-    }
-    pieces.push(...more);
-    ({ sequence } = entry);
-  }
-  if (entries.length > 0) yield { sequence, pieces };
 }
 
 export function hasLog(path: string): boolean {

@@ -1,6 +1,6 @@
 // Sends requests on to the node that serves their workspace, whole: method, path, headers and body there, status,
-// headers and body back; and opens sockets there. Decides what a failure means: nothing was done, or nobody knows. Chooses no node; the router in
-// engine/runtime/cluster does.
+// headers and body back; and opens sockets there. Decides what a failure means: nothing was done, or nobody knows.
+// Chooses no node; the router in engine/runtime/cluster does.
 
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';

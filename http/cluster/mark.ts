@@ -1,5 +1,5 @@
 // The mark of a request that one node sends on to another: what the client's connection said, and when, signed with
-// CLUSTER_SECRET. A mark is for one method and one path, and for a minute. Written by forwarding.ts and peer-socket.ts,
+// CLUSTER_SECRET. A mark is for one method and one path, and for a minute. Written by forwarding.ts and peer-sockets.ts,
 // read by receiving.ts.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';

@@ -5,7 +5,14 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import type { Directory } from '../../engine/directory/directory.ts';
-import type { CommitGate, Files, LogEntry, Snapshot, Snapshots } from '../../engine/runtime/cluster/ports.ts';
+import {
+  type CommitGate,
+  directoryId,
+  type Files,
+  type LogEntry,
+  type Snapshot,
+  type Snapshots,
+} from '../../engine/runtime/cluster/ports.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import { type Lane, type Pass, Voided } from '../../engine/runtime/lane.ts';
 import type { Log } from '../../engine/runtime/log.ts';
@@ -18,7 +25,7 @@ import { joinPieces } from '../../store/page-log/entries.ts';
 import type { Link } from '../../store/page-log/pieces.ts';
 import { encodeFile } from '../../store/page-log/whole-file.ts';
 import type { Packing } from '../../workers/cluster/packing.ts';
-import { type Copy, CopyFiles, directoryId, hasLog } from './copy-files.ts';
+import { type Copy, CopyFiles, hasLog } from './copy-files.ts';
 
 export interface NodeFilesOptions {
   readonly dataDir: string;

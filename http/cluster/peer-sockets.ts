@@ -40,7 +40,7 @@ export class PeerSockets {
   readonly #options: PeerSocketsOptions;
   /** With the origin of their node; also those that are being opened. */
   readonly #open = new Map<WebSocket, string>();
-  /** A quarter of the process's descriptors: clients have half, files need the rest. */
+  /** Half as many as clients may open. */
   readonly #maxOpen = Math.floor(mayBeOpen() / 2);
 
   constructor(options: PeerSocketsOptions) {

@@ -1,7 +1,7 @@
 // Pieces of several changes as the bytes of one entry in a log: each with its length before it. Entries that are joined
 // are the bytes one after the other.
 
-import { PiecesRefused } from './pieces.ts';
+import { maxPieces, PiecesRefused } from './pieces.ts';
 
 const lengthBytes = 4;
 
@@ -27,4 +27,22 @@ export function piecesOf(entry: Uint8Array): Buffer[] {
     at = end;
   }
   return pieces;
+}
+
+/** The pieces of as many entries as can be applied at once, with the last one's sequence. An entry has at most as many. */
+export function* piecesTogether(
+  entries: Iterable<{ readonly sequence: number; readonly bytes: Uint8Array }>,
+): Generator<{ readonly sequence: number; readonly pieces: Buffer[] }, void, void> {
+  let pieces: Buffer[] = [];
+  let last: number | undefined;
+  for (const { sequence, bytes } of entries) {
+    const more = piecesOf(bytes);
+    if (last !== undefined && pieces.length > 0 && pieces.length + more.length > maxPieces) {
+      yield { sequence: last, pieces };
+      pieces = [];
+    }
+    pieces.push(...more);
+    last = sequence;
+  }
+  if (last !== undefined) yield { sequence: last, pieces };
 }

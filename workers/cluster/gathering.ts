@@ -3,14 +3,16 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Snapshots, WorkspaceLogs } from '../../engine/runtime/cluster/ports.ts';
+import type { LogEntry, Snapshots, WorkspaceLogs } from '../../engine/runtime/cluster/ports.ts';
 import { applyPieces } from '../../store/page-log/apply.ts';
-import { piecesOf } from '../../store/page-log/entries.ts';
+import { piecesTogether } from '../../store/page-log/entries.ts';
 import { firstLink } from '../../store/page-log/pieces.ts';
 import type { Packing } from './packing.ts';
 
 /** While it reads, a newer snapshot may replace the one that it has, and the log behind the old one be purged. */
 const attempts = 3;
+/** Applied together, so that the disk is waited for once. */
+const entriesAtOnce = 200;
 
 export interface GatherOptions {
   readonly store: { readonly logs: WorkspaceLogs; readonly snapshots: Snapshots };
@@ -52,13 +54,19 @@ async function gatherOnce(
       await rm(packed, { force: true });
     }
   }
+  let entries: LogEntry[] = [];
+  const applyAll = async (): Promise<void> => {
+    for (const { pieces } of piecesTogether(entries))
+      if (pieces.length > 0) ({ link } = await applyPieces({ path, link }, pieces));
+    entries = [];
+  };
   for await (const entry of logs.read(workspaceId, sequence)) {
     if (entry.previous !== sequence)
       throw new Error(`the log of ${workspaceId} has a gap between ${sequence} and ${entry.sequence}`);
-    const pieces = piecesOf(entry.bytes);
-    if (pieces.length > 0) ({ link } = await applyPieces({ path, link }, pieces));
     ({ sequence } = entry);
+    if (entries.push(entry) === entriesAtOnce) await applyAll();
   }
+  await applyAll();
   if (sequence > 0) return true;
   await rm(path);
   return false;

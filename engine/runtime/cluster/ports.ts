@@ -3,6 +3,9 @@
 // the cluster import these types alone. Every call ends by itself within seconds, with an error if nothing answered,
 // unless it says otherwise.
 
+/** The id that the directory's file has beside those of workspaces. */
+export const directoryId = 'directory';
+
 /** One append to a workspace's log. */
 export interface LogEntry {
   /** Increases within a workspace, not by one: it counts the entries of all workspaces that share a stream. */
