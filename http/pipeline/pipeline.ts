@@ -10,7 +10,13 @@
 import { Refusal, refuse } from '../../engine/errors.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { Voided } from '../../engine/runtime/lane.ts';
-import { type Elsewhere, isElsewhere, NotServed, ServedElsewhere } from '../../engine/runtime/placement.ts';
+import {
+  type Elsewhere,
+  isElsewhere,
+  NeededFromElsewhere,
+  NotServed,
+  ServedElsewhere,
+} from '../../engine/runtime/placement.ts';
 import { fromJson, Json } from '../../store/json.ts';
 import type { CallerBudget } from '../limits/rate-limiter.ts';
 import { LogThrottle } from '../process/log-throttle.ts';
@@ -62,6 +68,8 @@ export interface Routing {
 export const maxBodyBytes = 1024 * 1024;
 /** One log line a minute for each kind of event that a flood repeats. */
 const logEveryMs = 60_000;
+/** Longer than a workspace takes to leave a node. */
+const leavingMs = 5000;
 
 export interface PipelineOptions {
   readonly services: Services;
@@ -266,11 +274,19 @@ export class Pipeline {
       done(refusal.status, errorBody(refusal));
       return;
     }
-    const settle: Settle = (given) => {
-      const outcome = 'elsewhere' in given ? this.#voided(compiled, requestId) : given;
+    const answer = (outcome: Outcome): void => {
       const { status, body } = frameReply(outcome);
       this.#observe(frame.operation, status, startedMs, requestId);
       done(status, body);
+    };
+    const settle: Settle = (given) => {
+      if (!('elsewhere' in given)) answer(given);
+      else if (given.elsewhere instanceof NeededFromElsewhere)
+        given.elsewhere
+          .fetch()
+          .then(perform, (error: unknown) => settle(this.#failure(compiled, error, { requestId }), undefined));
+      // The workspace leaves, and its sockets end in a moment: the client asks again where it comes back.
+      else this.#services.clock.after(leavingMs, () => answer(this.#voided(compiled, requestId)));
     };
     const perform = (): void => {
       const noRequest = { headers: {}, token: undefined, raw: undefined };

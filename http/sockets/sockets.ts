@@ -7,7 +7,7 @@ import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
 import { Refusal, type Slug } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { NeededFromElsewhere, ServedElsewhere } from '../../engine/runtime/placement.ts';
+import { isElsewhere, NeededFromElsewhere, ServedElsewhere } from '../../engine/runtime/placement.ts';
 import type { PublishedEvent } from '../../engine/runtime/published-event.ts';
 import { availabilityOf } from '../../engine/widget/availability.ts';
 import { requireOwnConversation } from '../../engine/widget/chats.ts';
@@ -395,6 +395,11 @@ export class Sockets {
   }
 
   #reject(session: Session, error: unknown): void {
+    // Its workspace has left this node.
+    if (isElsewhere(error)) {
+      this.#end(session, closeCodes.restart, 'restarting');
+      return;
+    }
     if (error instanceof Refusal) {
       this.#end(
         session,

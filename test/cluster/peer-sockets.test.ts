@@ -439,8 +439,16 @@ t.test('a workspace that leaves this node', async (t) => {
   const another = await readyAt(node, other.token);
   await service.settled();
   t.equal(isOnline(), true);
+  isServed = false;
+  agent.send({ type: 'call', id: 777, method: 'site.list', params: {} });
+  t.match(await another.call('site.list'), { status: 200 }, 'frames are read');
   leave();
   for (const socket of [agent, visitor]) t.match(await socket.closed, { code: 1012, reason: 'restarting' });
+  t.same(
+    agent.frames.filter(({ id }) => id === 777),
+    [],
+    'no error for a call that its client makes again',
+  );
   t.match(await another.call('site.list'), { status: 200 }, 'others stay');
   await service.pass(60_000);
   t.equal(isOnline(), true, 'nothing is written to a file that is no longer served');

@@ -69,7 +69,11 @@ function engineServing(engine: Engine, serves: (workspaceId: string) => boolean)
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       return (...given: unknown[]) => {
-        if (name === 'whenOpen' || name === 'workspace') open(String(given[0]));
+        if (name === 'workspace') open(String(given[0]));
+        if (name === 'execute')
+          return Promise.resolve((given[1] as { workspaceId: string }).workspaceId)
+            .then(open)
+            .then(() => value.apply(target, given));
         if (name === 'openWorkspaces')
           return [...engine.openWorkspaces()].filter(({ workspaceId }) => serves(workspaceId));
         return value.apply(target, given);
