@@ -2,7 +2,6 @@
 // the declaration. It loads nothing of the database, because the pages read its types.
 
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
-import { fromJson, toJson } from './json.ts';
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 export const Id = Type.String({ format: 'uuid' });
@@ -20,12 +19,7 @@ export type RecordOf<Schema extends TSchema> = Frozen<Static<Schema>>;
 
 /** The part of a record that `view` describes, in its order. */
 export function viewer<View extends TObject>(view: View): (record: RecordOf<View>) => RecordOf<View> {
-  const names = Object.keys(view.properties) as (keyof RecordOf<View>)[];
-  // A copy of a parsed object keeps its shape: several times faster than adding the members one by one.
-  const shape = fromJson<RecordOf<View>>(toJson(Object.fromEntries(names.map((name) => [name, null]))));
-  return (record) => {
-    const part: RecordOf<View> = { ...shape };
-    for (const name of names) part[name] = record[name];
-    return part;
-  };
+  const members = Object.keys(view.properties).map((name) => `${name}: record.${name}`);
+  // Written as code: a loop over the names takes several times as long.
+  return new Function('record', `return { ${members.join(', ')} };`) as (record: RecordOf<View>) => RecordOf<View>;
 }

@@ -7,11 +7,28 @@ import type { Attachment, MessageRecord, SenderType } from './records.ts';
 
 export type { Attachment, MessageMail, MessageRecord, SenderType, Threading } from './records.ts';
 
-type Row = RowOf<MessageRecord> & { readonly rowid: number };
+type Row = RowOf<MessageRecord>;
+
+const members = {
+  id: true,
+  conversationId: true,
+  senderType: true,
+  senderId: true,
+  body: true,
+  bodyHtml: true,
+  attachments: true,
+  deliveryStatus: true,
+  threading: true,
+  mail: true,
+  readAt: true,
+  createdAt: true,
+} satisfies Record<keyof MessageRecord, true>;
+/** All but the rowid, which is not the record's. */
+const columns = Object.keys(members).join(', ');
 
 const noAttachments: readonly Attachment[] = [];
 
-function fromRow({ rowid: _, ...row }: Row): MessageRecord {
+function fromRow(row: Row): MessageRecord {
   return {
     ...row,
     attachments: row.attachments === '[]' ? noAttachments : fromJson(row.attachments),
@@ -21,7 +38,7 @@ function fromRow({ rowid: _, ...row }: Row): MessageRecord {
 }
 
 export function findMessage(db: Database, messageId: string): MessageRecord | undefined {
-  const row = db.get<Row>(`SELECT * FROM message WHERE id = ?`, [messageId]);
+  const row = db.get<Row>(`SELECT ${columns} FROM message WHERE id = ?`, [messageId]);
   return row && fromRow(row);
 }
 
@@ -72,7 +89,7 @@ export interface MessagePage {
 export function messagesBefore(db: Database, page: MessagePage): MessageRecord[] {
   return db
     .all<Row>(
-      `SELECT * FROM message WHERE conversationId = ? AND createdAt < ? AND (? OR senderType <> 'system') ORDER BY createdAt DESC LIMIT ?`,
+      `SELECT ${columns} FROM message WHERE conversationId = ? AND createdAt < ? AND (? OR senderType <> 'system') ORDER BY createdAt DESC LIMIT ?`,
       [page.conversationId, page.before ?? '9999', page.withSystem ? 1 : 0, page.limit],
     )
     .map(fromRow);
@@ -84,7 +101,7 @@ export function* messagesBetween(
   range: { conversationId: string; after: string; upTo: string },
 ): Generator<MessageRecord> {
   for (const row of db.iterate<Row>(
-    `SELECT * FROM message WHERE conversationId = ? AND createdAt > ? AND createdAt <= ? ORDER BY createdAt`,
+    `SELECT ${columns} FROM message WHERE conversationId = ? AND createdAt > ? AND createdAt <= ? ORDER BY createdAt`,
     [range.conversationId, range.after, range.upTo],
   ))
     yield fromRow(row);
@@ -117,7 +134,7 @@ export function unseenAnswers(
 ): MessageRecord[] {
   return db
     .all<Row>(
-      `SELECT * FROM message WHERE conversationId = ? AND createdAt > ? AND senderType IN ('agent', 'ai') AND readAt IS NULL AND deliveryStatus IS NULL ORDER BY createdAt LIMIT ?`,
+      `SELECT ${columns} FROM message WHERE conversationId = ? AND createdAt > ? AND senderType IN ('agent', 'ai') AND readAt IS NULL AND deliveryStatus IS NULL ORDER BY createdAt LIMIT ?`,
       [page.conversationId, page.after, page.limit],
     )
     .map(fromRow);
@@ -130,7 +147,7 @@ export function questionsIn(
 ): { first: MessageRecord | undefined; last: MessageRecord | undefined } {
   const one = (direction: 'ASC' | 'DESC'): MessageRecord | undefined => {
     const row = db.get<Row>(
-      `SELECT * FROM message WHERE conversationId = ? AND createdAt < ? AND senderType = 'visitor' ORDER BY createdAt ${direction} LIMIT 1`,
+      `SELECT ${columns} FROM message WHERE conversationId = ? AND createdAt < ? AND senderType = 'visitor' ORDER BY createdAt ${direction} LIMIT 1`,
       [conversationId, before],
     );
     return row && fromRow(row);
@@ -141,7 +158,7 @@ export function questionsIn(
 /** The newest mail in the customer's thread that came in. */
 export function newestMailOfCustomer(db: Database, conversationId: string): MessageRecord | undefined {
   const row = db.get<Row>(
-    `SELECT * FROM message WHERE conversationId = ? AND senderType = 'visitor' AND mail IS NOT NULL AND mail ->> '$.side' IS NULL ORDER BY createdAt DESC LIMIT 1`,
+    `SELECT ${columns} FROM message WHERE conversationId = ? AND senderType = 'visitor' AND mail IS NOT NULL AND mail ->> '$.side' IS NULL ORDER BY createdAt DESC LIMIT 1`,
     [conversationId],
   );
   return row && fromRow(row);
