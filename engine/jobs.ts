@@ -121,7 +121,7 @@ export interface OutsidePorts {
   /** Sends a mail that an agent scheduled. */
   sendDraft(item: { workspaceId: string; draftId: string }): Promise<string>;
   /** Brings in the mail of a mailbox. Resolves to `moreMail` if there is more than one check takes. */
-  checkMailbox(item: { workspaceId: string; mailboxId: string }): Promise<string>;
+  checkMailbox(item: { workspaceId: string; mailboxId: string; signal: AbortSignal }): Promise<string>;
   /** Resolves to DomainFindings as JSON. */
   checkEmailDomain(item: { workspaceId: string; check: DomainCheck }): Promise<string>;
   /** With the size as the detail. */
@@ -131,10 +131,10 @@ export interface OutsidePorts {
   steerCall(item: CallOrderItem): Promise<string>;
   releaseNumber(item: NumberReleaseItem): Promise<string>;
   /** The rejection's message is shown to the person who requested the crawl. */
-  crawl(item: { workspaceId: string; jobId: string }): Promise<string>;
-  embed(item: { workspaceId: string }): Promise<string>;
+  crawl(item: { workspaceId: string; jobId: string; signal: AbortSignal }): Promise<string>;
+  embed(item: { workspaceId: string; signal: AbortSignal }): Promise<string>;
   /** Moves conversations in, some minutes of them. The rejection's message is shown to the admin who started it. */
-  runImport(item: { workspaceId: string; importId: string; outboxId: string }): Promise<string>;
+  runImport(item: { workspaceId: string; importId: string; outboxId: string; signal: AbortSignal }): Promise<string>;
   /** Deletes the file of an import. */
   clearImport(item: { workspaceId: string; importId: string }): Promise<string>;
   removeObject(item: { key: string }): Promise<string>;
@@ -184,7 +184,8 @@ const jobs: readonly JobMaker[] = [
     settled: settleDraft,
   }),
   job(mailboxKind, {
-    deliver: ({ workspaceId, subjectId }, ports) => ports.checkMailbox({ workspaceId, mailboxId: subjectId ?? '' }),
+    deliver: ({ workspaceId, subjectId, signal }, ports) =>
+      ports.checkMailbox({ workspaceId, mailboxId: subjectId ?? '', signal }),
     settled: settleMailbox,
   }),
   job(domainCheckKind, {
@@ -195,19 +196,20 @@ const jobs: readonly JobMaker[] = [
   job(callOrderKind, { deliver: ({ payload }, ports) => ports.steerCall(payload), settled: noteFailedOrder }),
   job(numberReleaseKind, { deliver: ({ payload }, ports) => ports.releaseNumber(payload) }),
   job(crawlKind, {
-    deliver: ({ workspaceId, subjectId }, ports) => ports.crawl({ workspaceId, jobId: subjectId ?? '' }),
+    deliver: ({ workspaceId, subjectId, signal }, ports) =>
+      ports.crawl({ workspaceId, jobId: subjectId ?? '', signal }),
     settled(ctx, item, outcome) {
       if (outcome.state !== 'sent') failCrawl(ctx, item.subjectId ?? '', outcome.answer);
     },
   }),
-  job(embedKind, { deliver: ({ workspaceId }, ports) => ports.embed({ workspaceId }) }),
+  job(embedKind, { deliver: ({ workspaceId, signal }, ports) => ports.embed({ workspaceId, signal }) }),
   job(importCopyKind, {
     deliver: ({ workspaceId, payload }, ports) => ports.copyImported({ workspaceId, copy: payload }),
     settled: settleImportCopy,
   }),
   job(importKind, {
-    deliver: ({ workspaceId, id, subjectId }, ports) =>
-      ports.runImport({ workspaceId, importId: subjectId ?? '', outboxId: id }),
+    deliver: ({ workspaceId, id, subjectId, signal }, ports) =>
+      ports.runImport({ workspaceId, importId: subjectId ?? '', outboxId: id, signal }),
     settled(ctx, item, outcome) {
       if (outcome.state !== 'sent')
         failImport(ctx, { importId: item.subjectId ?? '', outboxId: item.id }, outcome.answer);

@@ -147,6 +147,12 @@ interface Described {
    * Refuses a call whose body is not even parsed, because too many are under way. Role and scope were judged before.
    */
   readonly requireTurn?: (workspaceId: string, services: Services) => void;
+  /**
+   * The handler acts outside before its last command, or uses up what a repetition would need: it buys, signs in
+   * elsewhere, asks a language model. In a cluster it is never sent on once it began, and its workspace does not leave
+   * meanwhile. Only where the credential says the workspace; other handlers call `engine.actOutside` once they know it.
+   */
+  readonly actsOutside?: true;
   /** Not a socket method: pages, files, and routes that change the credential itself. */
   readonly httpOnly?: true;
 }

@@ -194,7 +194,7 @@ class Service implements Running {
   /** Listens, and joins. Resolves when the directory can be read. */
   async #join(cluster: ClusterNode): Promise<void> {
     const { reader, retriever, log, config } = this.services;
-    const { engine, directory, sockets } = this.#parts;
+    const { engine, directory, sockets, mailboxes } = this.#parts;
     await this.#listen();
     const url = new URL(cluster.settings.nodeUrl);
     if (url.port === '0') url.port = String(this.#port);
@@ -217,7 +217,10 @@ class Service implements Running {
           const workspace = engine.workspace(workspaceId);
           return (workspace && findClient(workspace.view(systemCaller), key)) ?? null;
         },
-        onEnded: (workspaceId) => sockets.endWorkspace(workspaceId),
+        onEnded: (workspaceId) => {
+          sockets.endWorkspace(workspaceId);
+          mailboxes.endWorkspace(workspaceId);
+        },
         onReplaced: () => {
           log.error({ node: cluster.settings.node }, 'another node of this name is there; this one stops');
           const exit = (): void => process.exit(1);

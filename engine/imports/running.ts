@@ -130,6 +130,8 @@ interface Running {
   readonly workspaceId: string;
   readonly run: Run;
   readonly job: ImportJobRecord;
+  /** Another node goes on with it. */
+  readonly signal: AbortSignal;
   /** For a preview: what it has seen and counted. */
   readonly seen: Seen;
   stats: ImportStats;
@@ -189,11 +191,14 @@ export class Imports {
     return 'deleted';
   }
 
-  /** Resolves to a word about the outcome. Rejects with the reason for which the job cannot go on. */
-  async run({ workspaceId, ...run }: Run & { workspaceId: string }): Promise<string> {
+  /**
+   * Resolves to a word about the outcome. Rejects with the reason for which the job cannot go on, or once `signal` aborts:
+   * another node goes on.
+   */
+  async run({ workspaceId, signal, ...run }: Run & { workspaceId: string; signal: AbortSignal }): Promise<string> {
     const job = await this.#execute(workspaceId, startImport, run);
     if (job === undefined) return wasStopped;
-    const running: Running = { workspaceId, run, job, seen: nothingSeen(), stats: noImportStats };
+    const running: Running = { workspaceId, run, job, signal, seen: nothingSeen(), stats: noImportStats };
     try {
       const isAll = job.kind === 'mbox' ? await this.#readFile(running) : await this.#readService(running);
       if (job.isPreview) await this.#execute(workspaceId, finishPreview, { run, stats: running.stats });
@@ -201,6 +206,7 @@ export class Imports {
       else await this.#execute(workspaceId, pauseImport, { run, error: null, isFailure: false });
       return 'read';
     } catch (error) {
+      signal.throwIfAborted();
       if (error instanceof Over) return wasStopped;
       const later = laterOf(error);
       if (later !== undefined) {
@@ -230,9 +236,12 @@ export class Imports {
       account: account ?? '',
       token: this.#ports.tokenOf(workspaceId, job),
     });
+    const close = (): void => void source.close();
+    running.signal.addEventListener('abort', close);
     try {
       return await this.#readPages(running, source);
     } finally {
+      running.signal.removeEventListener('abort', close);
       await source.close();
     }
   }
@@ -296,7 +305,8 @@ export class Imports {
   }
 
   /** Throws Over if it was stopped, Later if it takes too long or the disk has no room. */
-  #requireTurn({ workspaceId, run }: Running, untilMs: number): void {
+  #requireTurn({ workspaceId, run, signal }: Running, untilMs: number): void {
+    signal.throwIfAborted();
     if (!isRunning(this.#viewOf(workspaceId), run)) throw new Over(wasStopped);
     if (!this.#ports.hasRoom())
       throw new Later('The disk of this server is nearly full. It goes on when there is more space.', {
@@ -307,13 +317,14 @@ export class Imports {
 
   /** What cannot be taken is left out, so that one conversation or mail does not keep away those after it. */
   async #orLeftOut<Result>(
-    { workspaceId, job }: Running,
+    { workspaceId, job, signal }: Running,
     what: string,
     work: () => Promise<Result>,
   ): Promise<Result | Reason> {
     try {
       return await work();
     } catch (error) {
+      signal.throwIfAborted();
       if (error instanceof Over || error instanceof Refusal || laterOf(error) !== undefined) throw error;
       this.#ports.log.warn({ err: error, workspaceId, importId: job.id }, 'an import leaves out what it cannot take');
       const isTooSlow = isNamed(error, 'MailUnreadable');
@@ -460,7 +471,7 @@ export class Imports {
   }
 
   async #take(running: Running, talk: ImportedTalk): Promise<ImportOutcome> {
-    const { workspaceId, job, run, seen } = running;
+    const { workspaceId, job, run, signal, seen } = running;
     const source = sourceOf(job);
     const { departmentId } = job;
     if (job.isPreview) {
@@ -475,6 +486,7 @@ export class Imports {
     }
     const outcomes: ImportOutcome[] = [];
     for (const part of partsOf(talk)) {
+      signal.throwIfAborted();
       const outcome = await this.#execute(workspaceId, importPart, {
         run,
         source,
@@ -489,6 +501,7 @@ export class Imports {
   }
 
   async #advance(running: Running, advance: Parameters<typeof advanceImport.handle>[1]): Promise<void> {
+    running.signal.throwIfAborted();
     if ((await this.#execute(running.workspaceId, advanceImport, advance)) === 'over') throw new Over(wasStopped);
   }
 

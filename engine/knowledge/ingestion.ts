@@ -88,19 +88,28 @@ export class Ingestion {
   }
 
   /** Crawls a job's site and replaces its former pages. Rejects with the site's or the embedding's problem. */
-  async crawl({ workspaceId, jobId }: { workspaceId: string; jobId: string }): Promise<string> {
+  async crawl(item: { workspaceId: string; jobId: string; signal: AbortSignal }): Promise<string> {
     try {
-      return await this.#crawl({ workspaceId, jobId });
+      return await this.#crawl(item);
     } catch (error) {
       throw forPeople(error);
     }
   }
 
-  async #crawl({ workspaceId, jobId }: { workspaceId: string; jobId: string }): Promise<string> {
+  async #crawl({
+    workspaceId,
+    jobId,
+    signal: leaving,
+  }: {
+    workspaceId: string;
+    jobId: string;
+    signal: AbortSignal;
+  }): Promise<string> {
     const started = await this.#execute(workspaceId, startCrawl, { jobId });
     if (started === undefined) return 'it is already over';
     const { job, trail } = started;
-    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(crawlTimeoutMs)]);
+    const ending = AbortSignal.any([this.#stopping.signal, leaving]);
+    const signal = AbortSignal.any([ending, AbortSignal.timeout(crawlTimeoutMs)]);
     const { url, maxDepth, maxPages } = job;
     const earlier = trail.length === 0 ? undefined : { trail, counts: countsOf(started.stats) };
     let [stats, number, failedInARow] = [started.stats, trail.length, 0];
@@ -124,7 +133,7 @@ export class Ingestion {
       const finished = await this.#execute(workspaceId, finishCrawl, { jobId });
       if (finished === 'over') return cancelled;
       if (finished.unreadyId === undefined) return `${stats.documents} documents`;
-      await this.#embed(workspaceId, finished.unreadyId, (await this.#base(workspaceId)).model);
+      await this.#embed(workspaceId, { documentId: finished.unreadyId, signal: ending });
     }
   }
 
@@ -182,14 +191,18 @@ export class Ingestion {
     return after;
   }
 
-  /** Embeds every document without an embedding: first for the model in use, then for the one to switch to. */
-  async embed({ workspaceId }: { workspaceId: string }): Promise<string> {
+  /**
+   * Embeds every document without an embedding: first for the model in use, then for the one to switch to. Rejects once
+   * `signal` aborts: another node goes on.
+   */
+  async embed({ workspaceId, signal: leaving }: { workspaceId: string; signal: AbortSignal }): Promise<string> {
     if (this.#embedder.model === undefined) return 'embedding is switched off';
+    const signal = AbortSignal.any([this.#stopping.signal, leaving]);
     let count = 0;
     for (;;) {
       const { wanted, name } = this.#wanted(workspaceId, this.#embedder.model);
       const { model: searched } = await this.#base(workspaceId);
-      count += await this.#embedAll(workspaceId, searched);
+      count += await this.#embedAll(workspaceId, { model: searched, signal });
       for (
         let ready = this.#readyArticle(workspaceId, searched);
         ready !== undefined;
@@ -199,10 +212,10 @@ export class Ingestion {
       }
       if (searched === wanted) return `${count} documents`;
       try {
-        count += await this.#embedAll(workspaceId, wanted);
+        count += await this.#embedAll(workspaceId, { model: wanted, signal });
         await this.#execute(workspaceId, switchModel, { model: wanted });
       } catch (error) {
-        this.#stopping.signal.throwIfAborted();
+        signal.throwIfAborted();
         if (name === undefined) throw error;
         this.#log.warn({ workspaceId, model: name, err: error }, 'the chosen model cannot embed the documents');
         const former = this.#models.nameOf(searched) ?? null;
@@ -220,7 +233,10 @@ export class Ingestion {
 
   /** At start: requests embedding by the current model for documents that have none or another model's. */
   review(workspaceId: string, { isUnembedded }: { isUnembedded: boolean }): void {
-    if (isUnembedded) void this.#execute(workspaceId, embedAgain, {});
+    if (!isUnembedded) return;
+    this.#execute(workspaceId, embedAgain, {}).catch((error: unknown) =>
+      this.#log.warn({ workspaceId, err: error }, 'embedding could not be requested; the next start does it'),
+    );
   }
 
   /** Aborts the work under way; it starts over after the restart. */
@@ -238,18 +254,18 @@ export class Ingestion {
   }
 
   /** One that fails does not keep the others from being embedded. Rejects with the last failure, to be tried again. */
-  async #embedAll(workspaceId: string, model: string): Promise<number> {
+  async #embedAll(workspaceId: string, { model, signal }: { model: string; signal: AbortSignal }): Promise<number> {
     let [count, failedInARow, failure]: [number, number, unknown] = [0, 0, undefined];
     for (let after = ''; failedInARow < maxFailedInARow; ) {
       const document = nextWithoutEmbedding(this.#workspace(workspaceId).db, { model, after });
       if (document === undefined) break;
       after = document.id;
       try {
-        await this.#embedDocument(workspaceId, document, model);
+        await this.#embedDocument(workspaceId, { document, model, signal });
         count += 1;
         failedInARow = 0;
       } catch (error) {
-        this.#stopping.signal.throwIfAborted();
+        signal.throwIfAborted();
         failure = error;
         failedInARow += 1;
       }
@@ -258,18 +274,26 @@ export class Ingestion {
     return count;
   }
 
-  async #embed(workspaceId: string, documentId: string, model: string): Promise<void> {
+  async #embed(
+    workspaceId: string,
+    { documentId, signal }: { documentId: string; signal: AbortSignal },
+  ): Promise<void> {
+    const { model } = await this.#base(workspaceId);
     const document = findKbDocument(this.#workspace(workspaceId).db, documentId);
-    if (document !== undefined) await this.#embedDocument(workspaceId, document, model);
+    if (document !== undefined) await this.#embedDocument(workspaceId, { document, model, signal });
   }
 
-  async #embedDocument(workspaceId: string, document: KbDocumentRecord, model: string): Promise<void> {
-    this.#stopping.signal.throwIfAborted();
+  async #embedDocument(
+    workspaceId: string,
+    { document, model, signal }: { document: KbDocumentRecord; model: string; signal: AbortSignal },
+  ): Promise<void> {
+    signal.throwIfAborted();
     const { language, chunks } = await this.#embedder.digest({
       model,
       ...document,
       isArticle: document.sourceType === 'article',
     });
+    signal.throwIfAborted();
     await this.#storeFrom(workspaceId, { documentId: document.id, model, language, chunks, from: 0 });
   }
 

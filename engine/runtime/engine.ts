@@ -18,6 +18,7 @@ import { type Lane, type Pass, Voided } from './lane.ts';
 import type { Log } from './log.ts';
 import { OpenFiles } from './open-files.ts';
 import { Outbox, type OutboxJobs } from './outbox.ts';
+import { OutsideActs } from './outside-acts.ts';
 import { type ForeignPart, type Placement, ServedElsewhere } from './placement.ts';
 import type { PublishedEvent } from './published-event.ts';
 import { Slices } from './slices.ts';
@@ -87,6 +88,7 @@ export class Engine {
   readonly #deadlines: Deadlines;
   readonly #dueList: DueList;
   readonly #outbox: Outbox;
+  readonly #acts: OutsideActs;
   #publish: Publish = () => {};
   #isWaking = false;
   /** No new commands; outcomes of work under way may still be recorded. */
@@ -114,6 +116,7 @@ export class Engine {
       soonest: () => this.#deadlines.soonest(),
     });
     this.#outbox = new Outbox({ clock, log, kinds: options.outbox, workspace, whenOpen, random });
+    this.#acts = new OutsideActs(clock);
     this.#ageLater();
   }
 
@@ -240,8 +243,7 @@ export class Engine {
       else call();
     } else if (placement === undefined) workspace.lane.whenDurable(call, onVoid, seenMs);
     else {
-      const epoch = placement.epochServed(workspaceId);
-      const isServed = (): boolean => epoch !== undefined && placement.epochServed(workspaceId) === epoch;
+      const isServed = this.watchServed(workspaceId);
       workspace.lane.whenDurable(() => (isServed() ? call() : onVoid()), onVoid, seenMs);
     }
   }
@@ -304,8 +306,22 @@ export class Engine {
     return this.#files.copied(workspaceId);
   }
 
-  /** Starts no deadline and no outside work of it. Resolves when what is under way is recorded, or after a while. */
+  /**
+   * Calls `work`, which acts outside between its commands, for a request: see OutsideActs. Rejects with ServedElsewhere or
+   * NotServed before `work` was called, with Voided if the workspace left meanwhile.
+   */
+  async actOutside<Result>(workspaceId: string, work: () => Promise<Result> | Result): Promise<Result> {
+    // Throws before anything is done for a workspace of another node.
+    if (this.#options.placement === undefined || this.workspace(workspaceId) === undefined) return work();
+    return this.#acts.run(workspaceId, work);
+  }
+
+  /**
+   * Begins no request that acts outside; once those under way are over, starts no deadline and no outside work of it
+   * either. Resolves when what is under way is recorded, or after a while.
+   */
   async settle(workspaceId: string): Promise<void> {
+    await this.#acts.settle(workspaceId);
     this.#deadlines.forget(workspaceId);
     await this.#outbox.settle(workspaceId);
   }
@@ -319,6 +335,7 @@ export class Engine {
     this.#files.forget(workspaceId);
     this.#deadlines.forget(workspaceId);
     this.#outbox.forget(workspaceId);
+    this.#acts.forget(workspaceId);
     workspace.db.close();
   }
 

@@ -24,6 +24,11 @@ export interface OutboxItem<Payload = unknown> {
   /** Attempts before this one. */
   readonly attempts: number;
   readonly createdAt: string;
+  /**
+   * Aborted when the workspace is about to be served by another node, which performs the item again. Work that takes
+   * minutes ends then, and rejects.
+   */
+  readonly signal: AbortSignal;
 }
 
 /** `detail`: what the other side sent besides its answer, only for the kind's settled(). */
@@ -138,6 +143,8 @@ export class Outbox {
   readonly #pauses = new Set<() => void>();
   /** Workspaces about to be served by another node. */
   readonly #settling = new Set<string>();
+  /** For as long as this node serves the workspace: aborted once it is about to leave. */
+  readonly #terms = new Map<string, AbortController>();
   /** Called at the end of the next attempt. */
   readonly #finished: (() => void)[] = [];
   #idle: (() => void)[] = [];
@@ -166,19 +173,19 @@ export class Outbox {
   }
 
   /**
-   * Starts nothing more of this workspace, until forget(). Resolves when what is under way is recorded, except long work,
-   * or after a while.
+   * Starts nothing more of this workspace, until forget(), and tells long work to end. Resolves when what is under way is
+   * recorded or has ended, or after a while.
    */
   async settle(workspaceId: string): Promise<void> {
     this.#settling.add(workspaceId);
-    const isBusy = (): boolean =>
-      [...(this.#underWay.get(workspaceId)?.values() ?? [])].some((budget) => !budget.isLong);
+    this.#terms.get(workspaceId)?.abort(new Error('another node goes on'));
     let isTimeUp = false;
     const timer = this.#clock.after(settleForMs, () => {
       isTimeUp = true;
       this.#tellFinished();
     });
-    while (isBusy() && !isTimeUp) await new Promise<void>((resolve) => this.#finished.push(resolve));
+    while (this.#underWay.has(workspaceId) && !isTimeUp)
+      await new Promise<void>((resolve) => this.#finished.push(resolve));
     timer.cancel();
   }
 
@@ -186,6 +193,14 @@ export class Outbox {
   forget(workspaceId: string): void {
     this.#alarms.delete(workspaceId);
     this.#settling.delete(workspaceId);
+    this.#terms.get(workspaceId)?.abort(new Error('another node goes on'));
+    this.#terms.delete(workspaceId);
+  }
+
+  #termOf(workspaceId: string): AbortController {
+    const term = this.#terms.get(workspaceId) ?? new AbortController();
+    this.#terms.set(workspaceId, term);
+    return term;
   }
 
   #tellFinished(): void {
@@ -267,20 +282,21 @@ export class Outbox {
       ofBudget += 1;
       // Something else that was due led here, so the command that asked for this may not be durable yet.
       workspace.lane.whenDurable(
-        () => void this.#attempt(workspaceId, row),
+        () => void this.#attempt(workspaceId, { row, budget }),
         () => this.#finish(workspaceId, row.id),
       );
     }
   }
 
-  async #attempt(workspaceId: string, row: OutboxRow): Promise<void> {
+  async #attempt(workspaceId: string, { row, budget }: { row: OutboxRow; budget: Budget }): Promise<void> {
     const kind = this.#kinds[row.kind];
     const { id, target, subjectId, attempts, createdAt } = row;
     if (!this.#isStillDue(workspaceId, id)) {
       this.#finish(workspaceId, id);
       return;
     }
-    let item: OutboxItem = { workspaceId, id, target, subjectId, payload: null, attempts, createdAt };
+    const { signal } = this.#termOf(workspaceId);
+    let item: OutboxItem = { workspaceId, id, target, subjectId, payload: null, attempts, createdAt, signal };
     let outcome: OutboxOutcome;
     try {
       item = { ...item, payload: JSON.parse(row.payload) };
@@ -288,6 +304,10 @@ export class Outbox {
       const delivered = await kind.deliver(item);
       outcome = { state: 'sent', ...(typeof delivered === 'string' ? { answer: delivered } : delivered) };
     } catch (error) {
+      if (signal.aborted && budget.isLong) {
+        this.#finish(workspaceId, id);
+        return;
+      }
       const permanent = isLastAttempt(kind, item, error);
       const { code, retryAfterMs, detail } = error instanceof DeliveryError ? error : {};
       const said = {

@@ -107,11 +107,13 @@ export async function receiveSmtp(ports: MailPorts, received: ReceivedMail): Pro
     const otherRecipients = mail.recipients
       .flatMap((address) => parseMailbox(address)?.address ?? [])
       .filter((address) => !isAddressOf(ports, workspaceId, address));
-    await accept(ports, {
-      workspaceId,
-      mail: { ...incomingOf(mail, received), from, ourAddresses, otherRecipients },
-      store: () => storeFiles(ports, { workspaceId, files: mail.attachments, sender }),
-    });
+    const accepted = (): Promise<void> =>
+      accept(ports, {
+        workspaceId,
+        mail: { ...incomingOf(mail, received), from, ourAddresses, otherRecipients },
+        store: () => storeFiles(ports, { workspaceId, files: mail.attachments, sender }),
+      });
+    await ports.engine.actOutside(workspaceId, accepted);
   }
   return undefined;
 }

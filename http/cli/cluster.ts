@@ -16,8 +16,8 @@ import { type Command, exitCodes, ProgramError, say } from './command.ts';
 import { createProgress } from './progress.ts';
 
 const copiesMs = 5000;
-/** The next node first reads what it lacks, then the workspace rests for a moment. */
-const moveMs = 120_000;
+/** The next node first reads what it lacks, and what acts outside for the workspace ends; then it rests for a moment. */
+const moveMs = 240_000;
 /** A drain is given up by the command, not by the node, when nothing was handed over for this long. */
 const standstillMs = 120_000;
 const drainMs = 3_600_000;

@@ -37,18 +37,27 @@ const maxWatched = 500;
 /** How far back the mails are looked at again if the server numbers them anew. */
 const lookBackMs = 2 * 24 * 3600_000;
 
+interface Checked {
+  readonly workspaceId: string;
+  readonly mailboxId: string;
+  readonly signal: AbortSignal;
+}
+
 export class Mailboxes {
   readonly #ports: MailboxPorts;
   /** Watched connections, by the mailbox and its settings. */
-  readonly #watched = new Map<string, { session: ImapSession; updatedAt: string }>();
+  readonly #watched = new Map<string, { workspaceId: string; session: ImapSession; updatedAt: string }>();
   #isStopped = false;
 
   constructor(ports: MailboxPorts) {
     this.#ports = ports;
   }
 
-  /** Resolves to a word about the outcome, `moreMail` if there is more. Rejects with the server's words. */
-  async check({ workspaceId, mailboxId }: { workspaceId: string; mailboxId: string }): Promise<string> {
+  /**
+   * Resolves to a word about the outcome, `moreMail` if there is more. Rejects with the server's words, or once `signal`
+   * aborts: another node goes on.
+   */
+  async check({ workspaceId, mailboxId, signal }: Checked): Promise<string> {
     const mailbox = this.#recordOf(workspaceId, mailboxId);
     if (mailbox === undefined || mailbox.isPaused || this.#isStopped) {
       this.#forget(mailboxId);
@@ -57,19 +66,28 @@ export class Mailboxes {
     const watched = this.#watched.get(mailboxId);
     if (watched?.session.isOpen && watched.updatedAt === mailbox.updatedAt) {
       // A connection that broke while it was watched is found out only now.
-      const outcome = await this.#read(workspaceId, mailbox, watched.session).catch(() => undefined);
+      const outcome = await this.#read(mailbox, { workspaceId, session: watched.session, signal }).catch(
+        () => undefined,
+      );
+      signal.throwIfAborted();
       if (outcome !== undefined) return outcome;
     }
     this.#forget(mailboxId);
     const user = await this.#ports.userOf(workspaceId, mailbox);
     const session = await this.#ports.openMailbox({ ...mailbox.imap, user, mayBePrivate: mailbox.mayBePrivate });
-    return this.#read(workspaceId, mailbox, session);
+    return this.#read(mailbox, { workspaceId, session, signal });
   }
 
-  async #read(workspaceId: string, mailbox: MailboxRecord, session: ImapSession): Promise<string> {
+  async #read(
+    mailbox: MailboxRecord,
+    { workspaceId, session, signal }: { workspaceId: string; session: ImapSession; signal: AbortSignal },
+  ): Promise<string> {
     // A server that sends a little now and then would otherwise keep the place of others.
     const late = setTimeout(() => session.close(), checkTimeoutMs).unref();
+    const leave = (): void => session.close();
+    signal.addEventListener('abort', leave);
     try {
+      signal.throwIfAborted();
       const folder = await session.open(mailbox.folder);
       const isMore = await this.#take(workspaceId, { mailbox, session, folder });
       this.#watch(workspaceId, mailbox, session);
@@ -80,7 +98,14 @@ export class Mailboxes {
       throw error;
     } finally {
       clearTimeout(late);
+      signal.removeEventListener('abort', leave);
     }
+  }
+
+  /** Another node watches them from now on. */
+  endWorkspace(workspaceId: string): void {
+    for (const [mailboxId, watched] of [...this.#watched])
+      if (watched.workspaceId === workspaceId) this.#forget(mailboxId);
   }
 
   /** Closes every connection. */
@@ -167,7 +192,7 @@ export class Mailboxes {
   #watch(workspaceId: string, { id: mailboxId, updatedAt }: MailboxRecord, session: ImapSession): void {
     if (this.#watched.get(mailboxId)?.session === session) return;
     if (this.#isStopped || this.#watched.size >= maxWatched) return session.close();
-    this.#watched.set(mailboxId, { session, updatedAt });
+    this.#watched.set(mailboxId, { workspaceId, session, updatedAt });
     session.watch(() => {
       const params = { mailboxId };
       // If the command fails, the mail waits for the timer of the next check.

@@ -387,6 +387,8 @@ export class Pipeline {
     const services = this.#services;
     const send = route.send ?? route.receive;
     const read = route.read ?? route.ask;
+    const act = <Result>(handle: () => Promise<Result>): Promise<Result> =>
+      route.actsOutside === true ? services.engine.actOutside(call.workspaceId, handle) : handle();
     if (read !== undefined && view !== undefined) {
       const value = read(view, call, services);
       if (value instanceof Promise) {
@@ -402,12 +404,12 @@ export class Pipeline {
       const reply = call instanceof HttpCall ? written(outcome) : outcome;
       whenDurable(() => answer(reply));
     } else if (route.run !== undefined) {
-      route
-        .run(call, services)
+      const { run } = route;
+      act(() => run(call, services))
         .then((value) => answer(this.#success(compiled, call, value)))
         .catch(fail);
     } else if (send !== undefined) {
-      const raw = send(call, services);
+      const raw = route.actsOutside ? act(async () => send(call, services)) : send(call, services);
       const answerServed = (reply: RawReply): void => (isServed() ? answer({ raw: reply }) : answerVoid());
       if (raw instanceof Promise) raw.then(answerServed).catch(fail);
       else answerServed(raw);

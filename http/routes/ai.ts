@@ -105,6 +105,7 @@ export const aiRoutes: readonly Route[] = [
     limit: { by: 'ip', perMinute: testsPerMinute },
     reply: { status: 200, schema: Type.Object({ id: Id, text: Type.String() }) },
     refusals: ['feature_locked'],
+    actsOutside: true,
     async run({ workspaceId, caller }, services) {
       requireAdmin(viewOf(services, workspaceId, caller));
       const { id, text } = await tryModel(services.engine, { workspaceId, caller }, assistancePorts(services));
@@ -166,8 +167,10 @@ export const aiRoutes: readonly Route[] = [
     httpOnly: true,
     async send({ workspaceId, caller, body, headers }, services) {
       const ports = assistancePorts(services);
+      const { engine } = services;
+      // To its end, which a reply that is written as it comes is sent before.
       const draft = (more: { onText?: (text: string) => void; signal?: AbortSignal }) =>
-        draftAnswer(services.engine, { workspaceId, caller, ...body, ...more }, ports);
+        engine.actOutside(workspaceId, () => draftAnswer(engine, { workspaceId, caller, ...body, ...more }, ports));
       if (/\btext\/event-stream\b/i.test(headers['accept'] ?? '')) return streamedEvents(draft);
       return {
         status: 200,
@@ -188,6 +191,7 @@ export const aiRoutes: readonly Route[] = [
     body: OfConversation,
     reply: { status: 200, schema: Written },
     refusals: [...refusals, 'channel_not_assigned'],
+    actsOutside: true,
     async run({ workspaceId, caller, body }, services) {
       const { id, text, isCut } = await summarise(
         services.engine,
@@ -213,6 +217,7 @@ export const aiRoutes: readonly Route[] = [
     }),
     reply: { status: 200, schema: Written },
     refusals: [...refusals],
+    actsOutside: true,
     async run({ workspaceId, caller, body }, services) {
       const { language, ...rest } = body;
       const asking = { workspaceId, caller, ...rest, language };

@@ -71,6 +71,7 @@ export const billingRoutes = [
       schema: Type.Object({ url: Type.Optional(Type.String()), subscription: Type.Optional(Subscription) }),
     },
     refusals: ['conflict', 'semantic_error'],
+    actsOutside: true,
     run: (call, services) => choosePlan(services, actorOf(call), call.body),
   }),
 
@@ -88,6 +89,7 @@ export const billingRoutes = [
     body: Type.Object({ addons: Type.Array(Addon, { maxItems: 10 }) }),
     reply: { status: 200, schema: Type.Object({ subscription: Subscription }) },
     refusals: ['conflict', 'semantic_error'],
+    actsOutside: true,
     run: async (call, services) => ({
       subscription: await replaceAddons(services, actorOf(call), [...new Set(call.body.addons)]),
     }),
@@ -105,6 +107,7 @@ export const billingRoutes = [
     httpOnly: true,
     reply: { status: 200, schema: Type.Object({ url: Type.String() }) },
     refusals: ['conflict'],
+    actsOutside: true,
     async run(call, services) {
       const { baseUrl } = services.config;
       return (await openPortal(services, actorOf(call), baseUrl)) ?? { url: `${baseUrl}/billing` };
@@ -122,6 +125,7 @@ export const billingRoutes = [
     httpOnly: true,
     reply: { status: 200, schema: Type.Object({ subscription: Subscription }) },
     refusals: ['conflict', 'semantic_error'],
+    actsOutside: true,
     run: async (call, services) => ({ subscription: await cancelPlan(services, actorOf(call)) }),
   }),
 

@@ -117,6 +117,7 @@ export const emailRoutes = [
     }),
     reply: { status: 200, schema: Domain },
     refusals: ['conflict', 'email_provider_error', 'email_provider_not_configured'],
+    actsOutside: true,
     async run(call, services) {
       requireDomainProvider(services);
       const name =

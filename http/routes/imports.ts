@@ -162,6 +162,7 @@ export const importRoutes = [
     query: Type.Object({ offset: Type.Optional(Type.Integer({ minimum: 0, maximum: maxFileBytes, default: 0 })) }),
     reply: { status: 204, schema: null },
     refusals: ['conflict'],
+    actsOutside: true,
     async receive({ workspaceId, caller, params: { importId }, query: { offset = 0 }, body }, services) {
       const nextPart = (): ImportJobRecord => {
         const job = requireImport(viewOf(services, workspaceId, caller), importId);

@@ -351,6 +351,7 @@ export const knowledgeRoutes = [
     invalidSlug,
     reply: { status: 200, schema: KbSettings },
     refusals: [],
+    actsOutside: true,
     run: ({ workspaceId, caller, body }, services) =>
       changeSettingsAndHost(hostPorts(services), { workspaceId, caller }, body),
   }),
@@ -385,7 +386,7 @@ export const knowledgeRoutes = [
     invalidSlug,
     reply: { status: 202, schema: null },
     refusals: ['conflict', 'embedding_unavailable'],
-    async run({ workspaceId, caller, body: { name } }, { engine, embedder, models }) {
+    async run({ workspaceId, caller, body: { name } }, { engine, embedder, models, log }) {
       if (embedder.model === undefined) refuse('embedding_unavailable');
       const choose = (): Promise<void> => engine.execute(chooseKbModel, { workspaceId, caller, params: { name } });
       if (models.idOf(name) !== undefined) return choose();
@@ -393,7 +394,12 @@ export const knowledgeRoutes = [
       if (models.list().some(({ state }) => state === 'downloading'))
         refuse('conflict', { message: 'Another model is being downloaded. Wait until that is done.' });
       // Nobody waits for the download; its failure is in the list.
-      void models.fetch(name).then(choose, () => undefined);
+      models
+        .fetch(name)
+        .then(choose, () => undefined)
+        .catch((error: unknown) =>
+          log.warn({ workspaceId, model: name, err: error }, 'a model that was downloaded could not be chosen'),
+        );
       return undefined;
     },
   }),

@@ -96,6 +96,7 @@ export const mailServerRoutes = [
       }),
     },
     refusals: [],
+    actsOutside: true,
     async run({ workspaceId, caller }, services) {
       const view = viewOf(services, workspaceId, caller);
       const { email: to, name } = requireAdmin(view);

@@ -125,6 +125,7 @@ export const mailboxRoutes = [
     body: NewBox,
     reply: { status: 201, schema: MailboxView },
     refusals: ['conflict', 'semantic_error'],
+    actsOutside: true,
     async run({ workspaceId, caller, body }, services) {
       const view = viewOf(services, workspaceId, caller);
       requireAdmin(view);
@@ -230,6 +231,7 @@ export const mailboxRoutes = [
       }),
     },
     refusals: [],
+    actsOutside: true,
     async run({ workspaceId, caller, body }, services) {
       const view = viewOf(services, workspaceId, caller);
       requireAdmin(view);

@@ -400,13 +400,19 @@ interface SecondAnswer {
   readonly proof: Proof;
 }
 
-async function answerSecondFactor(
-  services: Services,
-  { request, parameters, again, challenge, proof }: SecondAnswer,
-): Promise<RawReply> {
+async function answerSecondFactor(services: Services, answer: SecondAnswer): Promise<RawReply> {
+  const { request, again, challenge } = answer;
   const step = services.signInSteps.find(challenge);
   const late = (): RawReply => again('That took too long, or there were too many attempts. Sign in again.', 401);
   if (step?.kind !== 'consent' || step.clientId !== request.app.clientId) return late();
+  // The factor and the challenge count once.
+  return services.engine.actOutside(step.member.workspace.id, () => passConsent(services, { ...answer, step, late }));
+}
+
+async function passConsent(
+  services: Services,
+  { request, parameters, again, challenge, proof, step, late }: SecondAnswer & { step: Asked; late: () => RawReply },
+): Promise<RawReply> {
   const view = services.engine.workspace(step.member.workspace.id)?.view(systemCaller);
   const agent = view && theRoster(view).agents.get(step.member.agent.id);
   // The agent may have left, or changed its password, in the meantime.

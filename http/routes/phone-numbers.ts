@@ -85,6 +85,7 @@ export const phoneNumberRoutes = [
     }),
     reply: { status: 201, schema: PhoneNumber },
     refusals: ['number_taken', 'semantic_error'],
+    actsOutside: true,
     async run({ workspaceId, caller, body }, services) {
       if (!(await services.numberingPlan.isPossible(body.e164)))
         refuseField('invalid_body', 'e164', 'must be a phone number in E.164, such as +14155550123');
@@ -184,6 +185,7 @@ export const phoneNumberRoutes = [
     params: Type.Object({ phoneNumberId: Id }),
     reply: { status: 200, schema: PhoneNumber },
     refusals: ['gone'],
+    actsOutside: true,
     run: ({ workspaceId, caller, params }, services) =>
       giveUpNumber(services, { workspaceId, caller, phoneNumberId: params.phoneNumberId }),
   }),

@@ -153,6 +153,7 @@ export const secondFactorRoutes = [
     }),
     reply: { status: 200, schema: Type.Object({ confirmedUntil: Time }) },
     refusals: ['invalid_credentials', 'second_factor_required', 'confirmation_required'],
+    actsOutside: true,
     async run(call, services) {
       const { workspaceId, caller, sessionId } = call;
       await requireSelf(call, services);
@@ -307,6 +308,7 @@ export const secondFactorRoutes = [
     body: Type.Object({ name: Name, passkey: NewPasskey }),
     reply: { status: 201, schema: Type.Object({ passkey: Passkey, recoveryCodes: nullable(RecoveryCodes) }) },
     refusals: ['confirmation_required', 'invalid_code', 'conflict', 'semantic_error'],
+    actsOutside: true,
     async run(call, services) {
       const { workspaceId, caller, body } = call;
       const params = byAgent(call);

@@ -62,8 +62,11 @@ export const signInRoutes = [
     async run({ body }, services) {
       const step = services.signInSteps.find(body.challenge);
       if (step?.kind !== 'second') return refuseLate();
-      await passSecondFactor(services, step, { ...body, operation: 'signIn.secondFactor' });
-      return answerSignedIn(services, await step.finish());
+      // The factor and the challenge count once.
+      return services.engine.actOutside(step.member.workspace.id, async () => {
+        await passSecondFactor(services, step, { ...body, operation: 'signIn.secondFactor' });
+        return answerSignedIn(services, await step.finish());
+      });
     },
   }),
 
@@ -123,20 +126,22 @@ export const signInRoutes = [
       if (services.signInSteps.find(challenge)?.kind !== 'passkey') wrong();
       await services.engine.whenOpen(workspaceId);
       const view = services.engine.workspace(workspaceId)?.view(systemCaller) ?? wrong();
-      // Counts where the workspace is served.
-      if (!services.signInSteps.end(challenge)) wrong();
-      const agent = theRoster(view).agents.get(agentId);
-      if (agent === undefined || !isActive(agent) || factorsOf(view, agentId).passkeys.length === 0) return wrong();
-      if (!(await isProof(services, { workspaceId, agentId, challenge, proof: { passkey }, origin: signing })))
-        return wrong({ agent, workspace: theWorkspace(view) });
-      return answerSignedIn(
-        services,
-        await services.engine.execute(signInByPasskey, {
-          workspaceId,
-          caller: systemCaller,
-          params: { agentId, signing },
-        }),
-      );
+      return services.engine.actOutside(workspaceId, async () => {
+        // Counts where the workspace is served.
+        if (!services.signInSteps.end(challenge)) wrong();
+        const agent = theRoster(view).agents.get(agentId);
+        if (agent === undefined || !isActive(agent) || factorsOf(view, agentId).passkeys.length === 0) return wrong();
+        if (!(await isProof(services, { workspaceId, agentId, challenge, proof: { passkey }, origin: signing })))
+          return wrong({ agent, workspace: theWorkspace(view) });
+        return answerSignedIn(
+          services,
+          await services.engine.execute(signInByPasskey, {
+            workspaceId,
+            caller: systemCaller,
+            params: { agentId, signing },
+          }),
+        );
+      });
     },
   }),
 ];

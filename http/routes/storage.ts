@@ -24,6 +24,7 @@ import {
   progressBytes,
   settleUpload,
 } from '../../engine/workspace/uploads.ts';
+import type { ObjectStore } from '../../workers/providers/objects.ts';
 import { dispositionOf } from '../browser/file-names.ts';
 import { networkOf } from '../limits/network-address.ts';
 import type { RawReply } from '../request.ts';
@@ -92,41 +93,9 @@ export const storageRoutes = [
           detail: { maxBytes: signed.size },
         });
       const { workspaceId, uploadId } = params;
-      const change = { workspaceId, caller: systemCaller };
-      const upload = await engine.execute(beginUpload, { ...change, params: { uploadId } });
-      const hash = createHash('sha256');
-      const reply: RawReply = { status: 200, headers: { ETag: etagOf(uploadId) }, body: '' };
-      if (upload.state === 'stored') {
-        // A client that received no reply sends the same again.
-        if (size === upload.size) for await (const part of body) hash.update(part);
-        return hash.digest('hex') === upload.sha256
-          ? reply
-          : refuse('conflict', { message: 'Another file was uploaded with this link.' });
-      }
-      try {
-        await objects.put(
-          key,
-          { contentType: upload.contentType, size, sender: networkOf(ip) },
-          hashed(
-            borneOut(
-              continued(body, clock, () => engine.execute(continueUpload, { ...change, params: { uploadId } })),
-              upload.contentType,
-              services,
-            ),
-            hash,
-          ),
-        );
-      } catch (error) {
-        await engine.execute(abandonUpload, { ...change, params: { uploadId } });
-        throw error;
-      }
-      try {
-        await engine.execute(settleUpload, { ...change, params: { uploadId, size, sha256: hash.digest('hex') } });
-      } catch (error) {
-        await objects.remove(key);
-        throw error;
-      }
-      return reply;
+      return engine.actOutside(workspaceId, () =>
+        store({ objects, key, workspaceId, uploadId, size, sender: networkOf(ip), body }, services),
+      );
     },
   }),
 
@@ -181,6 +150,59 @@ export const storageRoutes = [
     },
   }),
 ];
+
+interface Sent {
+  readonly objects: ObjectStore;
+  readonly key: string;
+  readonly workspaceId: string;
+  readonly uploadId: string;
+  readonly size: number;
+  readonly sender: string;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** Refuses as the route. */
+async function store(
+  { objects, key, workspaceId, uploadId, size, sender, body }: Sent,
+  services: Services,
+): Promise<RawReply> {
+  const { engine, clock } = services;
+  const change = { workspaceId, caller: systemCaller };
+  const upload = await engine.execute(beginUpload, { ...change, params: { uploadId } });
+  const hash = createHash('sha256');
+  const reply: RawReply = { status: 200, headers: { ETag: etagOf(uploadId) }, body: '' };
+  if (upload.state === 'stored') {
+    // A client that received no reply sends the same again.
+    if (size === upload.size) for await (const part of body) hash.update(part);
+    return hash.digest('hex') === upload.sha256
+      ? reply
+      : refuse('conflict', { message: 'Another file was uploaded with this link.' });
+  }
+  try {
+    await objects.put(
+      key,
+      { contentType: upload.contentType, size, sender },
+      hashed(
+        borneOut(
+          continued(body, clock, () => engine.execute(continueUpload, { ...change, params: { uploadId } })),
+          upload.contentType,
+          services,
+        ),
+        hash,
+      ),
+    );
+  } catch (error) {
+    await engine.execute(abandonUpload, { ...change, params: { uploadId } });
+    throw error;
+  }
+  try {
+    await engine.execute(settleUpload, { ...change, params: { uploadId, size, sha256: hash.digest('hex') } });
+  } catch (error) {
+    await objects.remove(key);
+    throw error;
+  }
+  return reply;
+}
 
 function keyOf({
   workspaceId,

@@ -111,6 +111,7 @@ export const uploadRoutes = [
       schema: Type.Object({ url: Type.String(), key: Type.String(), contentType: Type.String(), size: Type.Integer() }),
     },
     refusals: ['content_type_not_allowed', 'file_too_large', 'storage_not_configured', 'forbidden'],
+    actsOutside: true,
     async run({ workspaceId, caller, ip, body }, { engine, objects, uploadLinks, imageSource }) {
       if (objects === undefined) refuse('storage_not_configured');
       const image = await imageSource.fetch(body.url, { maxBytes: maxLogoBytes });

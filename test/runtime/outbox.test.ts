@@ -443,3 +443,50 @@ t.test('at a stop nothing more starts; what ends in time is recorded, the rest w
   await again.toy.pass(0);
   t.same(again.side.names.sort(), ['not begun', 'too late']);
 });
+
+t.test(
+  'work that takes minutes ends when its workspace goes to another node, and is performed again there',
+  async (t) => {
+    const { toy, side, post } = start(t, { kind: { maxUnderWay: 2 } });
+    side.isPrompt = false;
+    const { workspaceId } = toy.workspace();
+    await post(workspaceId, 'a', 'long');
+    await toy.settled();
+    const [attempt] = side.attempts;
+    t.equal(attempt?.item.signal.aborted, false);
+    let hasLeft = false;
+    const left = toy.engine.settle(workspaceId).then(() => (hasLeft = true));
+    await turns();
+    t.equal(attempt?.item.signal.aborted, true, 'it is told to end');
+    t.notOk(hasLeft, 'and waited for');
+    await post(workspaceId, 'b', 'new');
+    await toy.settled();
+    attempt?.fail();
+    await left;
+    t.match(rowsOf(toy, workspaceId), [
+      { state: 'queued', attempts: 0, lastAnswer: null },
+      { state: 'queued', attempts: 0 },
+    ]);
+    t.same(side.names, ['long'], 'nothing begins meanwhile');
+  },
+);
+
+t.test(
+  'work that ended well is recorded before its workspace goes; one that does not end is not waited for',
+  async (t) => {
+    const { toy, side, post } = start(t, { kind: { maxUnderWay: 2 } });
+    side.isPrompt = false;
+    const { workspaceId } = toy.workspace();
+    await post(workspaceId, 'a', 'done');
+    await post(workspaceId, 'b', 'endless');
+    await toy.settled();
+    let hasLeft = false;
+    const left = toy.engine.settle(workspaceId).then(() => (hasLeft = true));
+    side.attempts[0]?.answer();
+    await toy.settled();
+    t.match(rowsOf(toy, workspaceId), [{ state: 'sent' }, { state: 'queued' }]);
+    t.notOk(hasLeft);
+    toy.clock.advance(10_000);
+    await left;
+  },
+);

@@ -78,6 +78,7 @@ t.test('a job has the rules of its kind', async (t) => {
     subjectId: null,
     payload: mail,
     attempts: 0,
+    signal: new AbortController().signal,
     createdAt: '',
   });
   t.strictSame(sent, [{ workspaceId: 'w', id: 'i', mail }]);

@@ -18,6 +18,8 @@ import type { View } from './view.ts';
 const takingAtOnce = 8;
 const retryMs = 500;
 const retryDamagedMs = 10_000;
+/** Others need not wait for one whose outside work takes longer to end. */
+const settleShortlyMs = 50;
 
 /** A workspace that this node serves, or is about to. */
 export interface Holding {
@@ -30,6 +32,8 @@ export interface Holding {
   revision: number;
   isPinned: boolean;
   gate: Gate | undefined;
+  /** Its outside work ends or has ended: it can only leave, or be dropped and taken again. */
+  settling?: Promise<void>;
 }
 
 export interface OwnershipOptions {
@@ -308,16 +312,43 @@ export class Ownerships {
     const ownership = view.owners.get(workspaceId);
     if (ownership === undefined) return;
     const duty = dutyOf(this.#node, workspaceId, { ownership, nodes: this.#nodes() });
-    if (duty.kind !== 'give') return;
     try {
-      await this.#give(workspaceId, { to: duty.to, isPinned: false });
+      if (duty.kind === 'give') await this.#give(workspaceId, { to: duty.to, isPinned: false });
+      else this.#dropSettling(workspaceId, new Error('the workspace stays after all'));
     } catch (error) {
       log.warn({ workspaceId, err: error }, 'a workspace could not be handed over; it is tried again');
+      this.#dropSettling(workspaceId, error);
       clock.after(retryMs, () => this.#look(workspaceId));
     }
   }
 
-  /** No batch under way, the last entry in the log, then the owner is changed. */
+  /** It does not stay half at rest: it is taken again. */
+  #dropSettling(workspaceId: string, cause: unknown): void {
+    const holding = this.#holdings.get(workspaceId);
+    if (holding?.settling !== undefined) this.#drop(workspaceId, holding, cause);
+  }
+
+  #settlesShortly(settling: Promise<void>): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#options.clock.after(settleShortlyMs, () => resolve(false));
+      settling.then(() => resolve(true), reject).finally(() => timer.cancel());
+    });
+  }
+
+  #giveLater(workspaceId: string, settling: Promise<void>): void {
+    const again = (): void => {
+      this.#giving.add(workspaceId);
+      this.#giving.hurry(workspaceId);
+    };
+    // After its present turn is over.
+    const later = (): void => void this.#options.clock.after(1, again);
+    settling.then(later, later);
+  }
+
+  /**
+   * No batch under way, the last entry in the log, then the owner is changed. One that is to stay where it goes was asked
+   * for by somebody who waits; any other has its turn later if its outside work takes a while.
+   */
   async #give(workspaceId: string, { to, isPinned }: { to: NodeRecord; isPinned: boolean }): Promise<void> {
     const { peers, files, owners, view, lease } = this.#options;
     const holding = this.#holdings.get(workspaceId);
@@ -325,14 +356,19 @@ export class Ownerships {
     await peers.warm(to, workspaceId);
     if (!this.#isCurrent(workspaceId, holding)) return;
     try {
-      await files.settle(workspaceId);
-      if (!this.#isCurrent(workspaceId, holding)) return;
+      holding.settling ??= files.settle(workspaceId);
+      if (!(await this.#settlesShortly(holding.settling))) {
+        if (!isPinned) return this.#giveLater(workspaceId, holding.settling);
+        await holding.settling;
+        await peers.warm(to, workspaceId);
+      }
+      // It may have been given meanwhile, by turn or by hand.
+      if (!this.#isCurrent(workspaceId, holding) || holding.state !== 'serving') return;
       holding.state = 'leaving';
       this.#tell();
       await files.rest(workspaceId);
       if (!this.#isCurrent(workspaceId, holding)) return;
     } catch (error) {
-      // It does not stay half at rest: it is taken again.
       this.#drop(workspaceId, holding, error);
       throw error;
     }

@@ -18,6 +18,8 @@ export type Way =
 
 /** A planned hand-over takes a quarter of a second, a take-over from a warm copy little more. */
 const waitMs = 2000;
+/** In all, with what other nodes took to say that they do not serve it: one lets requests that act outside wait. */
+const longestMs = 15_000;
 /** Also asks again without a change, since another node's answer may have changed. */
 const askAgainMs = 50;
 /** Those who wait hold a request each. */
@@ -73,14 +75,17 @@ export class Router {
   }
 
   async #ask<Answer>(workspaceId: string, ways: Ways<Answer> | Received<Answer>): Promise<Answer> {
-    const untilMs = this.#clock.now() + waitMs;
+    let untilMs = this.#clock.now() + waitMs;
+    const lastMs = this.#clock.now() + longestMs;
     for (;;) {
       const way = this.wayTo(workspaceId);
+      const askedMs = this.#clock.now();
       try {
         if (way.to === 'here') return await this.#answer(workspaceId, { ways, epoch: way.epoch });
         if (way.to === 'node' && ways.there !== undefined) return await ways.there(way.node);
       } catch (error) {
         if (!(error instanceof NotServed)) throw error;
+        untilMs = Math.min(untilMs + this.#clock.now() - askedMs, lastMs);
       }
       // Whoever sent it here asks where it is now.
       if (way.to === 'node' && ways.there === undefined) throw new NotServed();

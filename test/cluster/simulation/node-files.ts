@@ -114,8 +114,9 @@ export class NodeFiles implements Files {
     return Promise.resolve();
   }
 
+  /** Some have outside work that takes longer than the others wait for. */
   settle(): Promise<void> {
-    return Promise.resolve();
+    return this.#wait(0, 120);
   }
 
   async rest(workspaceId: string): Promise<void> {
