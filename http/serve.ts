@@ -322,7 +322,7 @@ class Service implements Running {
       this.#parts;
     // Before the engine, whose last connection to a file removes its log, and before files are released as copies.
     await Promise.all([services.reader.stop(), services.retriever.stop()]);
-    this.#options.cluster?.end();
+    await this.#options.cluster?.end();
     await engine.stop();
     await directory.stop();
     // After the engine: what they leave unfinished is not recorded as failed, but repeated after the restart.

@@ -286,6 +286,11 @@ export class Engine {
     this.#enter(this.#make(workspaceId, db, pass));
   }
 
+  /** Calls `work`, which must not throw, in a turn of the loop that other work leaves time for. */
+  later(work: () => void): void {
+    this.#slices.add(work);
+  }
+
   /** The lane of a workspace that is served. */
   laneOf(workspaceId: string): Lane | undefined {
     return this.#workspaces.get(workspaceId)?.lane;
@@ -326,7 +331,7 @@ export class Engine {
     await this.#outbox.settle(workspaceId);
   }
 
-  /** Ends serving it at once: whoever waits gets the error. Its file is closed. */
+  /** Ends serving it at once: whoever waits gets the error. Its file is closed by the caller. */
   endServing(workspaceId: string, error: Voided): void {
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) return;
@@ -336,7 +341,6 @@ export class Engine {
     this.#deadlines.forget(workspaceId);
     this.#outbox.forget(workspaceId);
     this.#acts.forget(workspaceId);
-    workspace.db.close();
   }
 
   /**

@@ -53,6 +53,12 @@ export class NodeFiles implements Files {
   readonly #options: NodeFilesOptions;
   readonly #copies: CopyFiles;
   readonly #served = new Map<string, Served>();
+  /**
+   * Files that are served no more and still open: a node may end serving thousands at once, and each may copy its log
+   * back. Each is closed in a turn of its own, or sooner if it is needed.
+   */
+  readonly #leftOpen = new Map<string, () => void>();
+  #whenClosed: (() => void)[] = [];
   /** Resolves when no other thread has the file open. */
   readonly #closing = new Map<string, Promise<void>>();
   #views = 0;
@@ -71,11 +77,13 @@ export class NodeFiles implements Files {
   }
 
   async load(workspaceId: string, snapshot: Snapshot): Promise<void> {
+    this.#close(workspaceId);
     await this.#closeReaders(workspaceId);
     await this.#copies.load(workspaceId, snapshot);
   }
 
   async apply(workspaceId: string, entries: readonly LogEntry[]): Promise<void> {
+    this.#close(workspaceId);
     await this.#closing.get(workspaceId);
     await this.#copies.apply(workspaceId, entries);
   }
@@ -85,6 +93,7 @@ export class NodeFiles implements Files {
   }
 
   async open(workspaceId: string): Promise<Uint8Array> {
+    this.#close(workspaceId);
     // What was derived from the file may hold what the log does not.
     await this.#closeReaders(workspaceId);
     const copy = this.#copyOf(workspaceId);
@@ -147,10 +156,36 @@ export class NodeFiles implements Files {
     const error = new Voided('the workspace is served here no more');
     if (workspaceId === directoryId) directory.endServing(error);
     else engine.endServing(workspaceId, error);
-    served.db.close();
+    // A parked file would be opened again by whoever still has a view of it.
+    if (served.db.isParked) served.db.close();
+    this.#leftOpen.set(workspaceId, () => {
+      served.db.close();
+      if (sequence !== undefined) this.#keep(workspaceId, { sequence, link: served.link });
+    });
+    // Whoever reads the directory goes on with the copy.
+    if (workspaceId === directoryId) this.#close(workspaceId);
+    else engine.later(() => this.#close(workspaceId));
     void this.#tryToCloseReaders(workspaceId);
-    if (sequence !== undefined) this.#keep(workspaceId, { sequence, link: served.link });
     if (workspaceId !== directoryId && served.lane !== undefined) this.#options.onEnded(workspaceId);
+  }
+
+  /** Resolves when every file that is served no more is closed. */
+  async closed(): Promise<void> {
+    while (this.#leftOpen.size > 0) await new Promise<void>((resolve) => this.#whenClosed.push(resolve));
+  }
+
+  /** If it was served and is still open. */
+  #close(workspaceId: string): void {
+    const close = this.#leftOpen.get(workspaceId);
+    if (close === undefined) return;
+    this.#leftOpen.delete(workspaceId);
+    try {
+      close();
+    } catch (error) {
+      this.#options.log.warn({ workspaceId, err: error }, 'a file that is served no more could not be closed well');
+    }
+    if (this.#leftOpen.size > 0) return;
+    for (const resolve of this.#whenClosed.splice(0)) resolve();
   }
 
   /** A full disk, or a log that another thread kept from being copied back: then it is no copy. */
@@ -171,6 +206,7 @@ export class NodeFiles implements Files {
 
   remove(workspaceId: string): void {
     if (this.#served.has(workspaceId) || workspaceId === directoryId) return;
+    this.#close(workspaceId);
     if (!existsSync(this.#copies.pathOf(workspaceId))) return;
     this.#copies.remove(workspaceId);
     void this.#tryToCloseReaders(workspaceId);
@@ -240,6 +276,7 @@ export class NodeFiles implements Files {
   }
 
   #copyOf(workspaceId: string): Copy | undefined {
+    this.#close(workspaceId);
     return this.#served.has(workspaceId) ? undefined : this.#copies.of(workspaceId);
   }
 

@@ -70,6 +70,8 @@ const pingMs = 500;
 const warmMs = 60_000;
 /** How long a node that stops waits for the others to take what it serves. */
 const handOverMs = 5000;
+/** Of a node that stops, for the files that it still served. */
+const closeForMs = 2000;
 /** How long a start waits for a directory that can be read. */
 const directoryMs = 60_000;
 /** A change of the directory is made elsewhere before this node's copy has it. */
@@ -349,9 +351,15 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     await Promise.race([ownerships.drain().catch(() => undefined), this.#pause(handOverMs)]);
   }
 
-  /** Ends what is still served. Call before the engine is stopped. */
-  end(): void {
-    this.#parts?.ownerships.end(new Error('the node stops'));
+  /**
+   * Ends what is still served, at once. Resolves when the files are closed, or after a time: one left open is read from
+   * the log again. Call before the engine is stopped.
+   */
+  async end(): Promise<void> {
+    if (this.#parts === undefined) return;
+    const { ownerships, files } = this.#parts;
+    ownerships.end(new Error('the node stops'));
+    await Promise.race([files.closed(), this.#pause(closeForMs)]);
   }
 
   /** Says that this node is gone. Call when nothing is served any more. */
