@@ -19,6 +19,7 @@ import { type HelpHostClaim, helpHostOf, helpHosts } from '../../store/directory
 import type { Clock } from '../runtime/clock.ts';
 import { Voided } from '../runtime/lane.ts';
 import type { Log } from '../runtime/log.ts';
+import { NeededFromElsewhere } from '../runtime/placement.ts';
 import { Turns } from '../runtime/turns.ts';
 import type { SettledSignIn, SettledWorkspace, WantedWorkspace } from './changes.ts';
 import { DirectoryFile, type DirectoryFileOptions, DirectoryUnavailable } from './directory-file.ts';
@@ -47,6 +48,14 @@ interface Steps<Reserved, Result> {
   undo(reserved: Reserved): Promise<void>;
 }
 
+/**
+ * A copy that was brought up to date is believed for so long when it lacks something: strangers ask for any name, and
+ * each node asks the directory's a few times a second however many they ask for.
+ */
+const believedMs = 250;
+/** Whoever asked waits for this. */
+const askMs = 3000;
+
 /** Delay before unsettled reservations are swept. Doubles after each sweep that could not settle them. */
 const sweepAfterMs = 30_000;
 const longestSweepAfterMs = 10 * 60_000;
@@ -68,6 +77,10 @@ export class Directory extends DirectoryFile {
   #isSweepDue = false;
   readonly #turns = new Turns();
   #stopped = false;
+  #believedUntilMs = Number.NEGATIVE_INFINITY;
+  #informing: Promise<void> | undefined;
+  /** Begins when that has ended: what came up since it began may be behind what it brings. */
+  #informingNext: Promise<void> | undefined;
 
   constructor(options: DirectoryOptions) {
     super(options);
@@ -90,9 +103,47 @@ export class Directory extends DirectoryFile {
    */
   async findEmailElsewhere(email: string): Promise<DirectoryEmail | undefined> {
     if (!this.isCopy) return undefined;
-    // Resolves when the copy has everything up to it.
-    await this.change('nothing', {});
+    if (!this.#isBelieved) await this.#inform();
     return findDirectoryEmail(this.db, email);
+  }
+
+  /**
+   * Before it is said for good that the directory lacks something: a mail is returned, a caller turned away. Throws
+   * NeededFromElsewhere if this is a copy that may be behind; after its fetch() the same can be looked up again.
+   */
+  requireCurrent(): void {
+    if (!this.isCopy || this.#isBelieved) return;
+    throw new NeededFromElsewhere('the directory', () => this.#inform());
+  }
+
+  get #isBelieved(): boolean {
+    return this.#clock.now() < this.#believedUntilMs;
+  }
+
+  /**
+   * Brings the copy up to date: everything that was in the directory when this was called is then in it. All who ask
+   * meanwhile share one question. Rejects with DirectoryUnavailable.
+   */
+  #inform(): Promise<void> {
+    this.#informingNext ??= (async () => {
+      await this.#informing?.catch(() => undefined);
+      this.#informing = this.#ask();
+      this.#informingNext = undefined;
+      await this.#informing;
+    })();
+    return this.#informingNext;
+  }
+
+  async #ask(): Promise<void> {
+    // Resolves when the copy has everything up to it.
+    const shown = this.change('nothing', {});
+    await new Promise<void>((resolve, reject) => {
+      const timer = this.#clock.after(askMs, () =>
+        reject(new DirectoryUnavailable('the node that serves the directory takes too long')),
+      );
+      shown.then(resolve, reject).finally(() => timer.cancel());
+    });
+    this.#believedUntilMs = this.#clock.now() + believedMs;
   }
 
   /**

@@ -18,9 +18,14 @@ import type { Directory } from './directory.ts';
  */
 const maxHolders = 10;
 
-/** Workspaces that an event about this number may concern: the holder, then former holders, the latest first. */
+/**
+ * Workspaces that an event about this number may concern: the holder, then former holders, the latest first. Throws
+ * NeededFromElsewhere before it says that there is none.
+ */
 export function workspacesOfNumber(directory: Directory, e164: string): string[] {
-  return [...new Set(directoryNumberHolders(directory.db, e164, maxHolders).map((row) => row.workspaceId))];
+  const holders = [...new Set(directoryNumberHolders(directory.db, e164, maxHolders).map((row) => row.workspaceId))];
+  if (holders.length === 0) directory.requireCurrent();
+  return holders;
 }
 
 export function isNumberHeld(directory: Directory, e164: string): boolean {

@@ -49,19 +49,25 @@ export interface WebhookMail {
 /** More than anyone asks to be answered at. */
 const maxReplyTo = 10;
 
-/** The workspace of the first recipient that is one of ours; undefined if none is. `to` is not validated yet. */
+/**
+ * The workspace of the first recipient that is one of ours; undefined if none is. `to` is not validated yet. Throws
+ * NeededFromElsewhere.
+ */
 export function workspaceOfRecipients(ports: MailPorts, to: unknown): string | undefined {
   for (const entry of Array.isArray(to) ? to : [to]) {
     const address = typeof entry === 'string' ? parseMailbox(entry)?.address : undefined;
     const workspaceId = address === undefined ? undefined : workspaceOfAddress(ports, address);
     if (workspaceId !== undefined) return workspaceId;
   }
+  ports.directory.requireCurrent();
   return undefined;
 }
 
-/** Whether mail for this address is accepted. */
+/** Whether mail for this address is accepted. Throws NeededFromElsewhere. */
 export function takesMail(ports: MailPorts, address: string): boolean {
-  return workspaceOfAddress(ports, comparable(address)) !== undefined;
+  if (workspaceOfAddress(ports, comparable(address)) !== undefined) return true;
+  ports.directory.requireCurrent();
+  return false;
 }
 
 /** Refuses invalid_body, site_bootstrap_failed. */
@@ -101,7 +107,10 @@ export async function receiveSmtp(ports: MailPorts, received: ReceivedMail): Pro
   if (from === undefined) return { rejected: 'the mail does not name its sender' };
   const byWorkspace = Map.groupBy(received.recipients.map(comparable), (address) => workspaceOfAddress(ports, address));
   byWorkspace.delete(undefined);
-  if (byWorkspace.size === 0) return { rejected: 'no such address here' };
+  if (byWorkspace.size === 0) {
+    ports.directory.requireCurrent();
+    return { rejected: 'no such address here' };
+  }
   const sender = ports.networkOf(received.envelope.remoteAddress);
   for (const [workspaceId = '', ourAddresses] of byWorkspace) {
     const otherRecipients = mail.recipients

@@ -322,7 +322,8 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       if (way.to === 'node') {
         const changed = await this.#askToChange(way.node, { name, params });
         if (changed !== undefined) {
-          await this.#haveShown(changed.sequence);
+          // Whoever changes nothing asks for what the others changed.
+          if (!(await this.#haveShown(changed.sequence)) && name === 'nothing') throw new NotServed();
           return changed.result;
         }
       }
@@ -331,13 +332,14 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     }
   }
 
-  /** Resolves when reads of the directory have the entry, or after a time, when whoever reads may be a moment late. */
-  async #haveShown(sequence: number): Promise<void> {
+  /** Resolves when reads of the directory have the entry, or to false after a time: whoever reads may be a moment late. */
+  async #haveShown(sequence: number): Promise<boolean> {
     const { files, ownerships } = this.#running;
     const { clock } = this.#ground;
     const untilMs = clock.now() + copyMs;
-    while (files.shownSequence < sequence && !ownerships.takes(directoryId) && clock.now() < untilMs)
-      await this.#pause(betweenLooksMs);
+    const isShown = (): boolean => files.shownSequence >= sequence || ownerships.takes(directoryId);
+    while (!isShown() && clock.now() < untilMs) await this.#pause(betweenLooksMs);
+    return isShown();
   }
 
   /** Hands over what others can take, within a time. */

@@ -7,7 +7,7 @@ import { comparable } from '../../engine/mail-addresses.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
 import type { NodeRecord } from '../../engine/runtime/cluster/ports.ts';
 import type { Log } from '../../engine/runtime/log.ts';
-import { isElsewhere } from '../../engine/runtime/placement.ts';
+import { isElsewhere, NeededFromElsewhere, NotServed } from '../../engine/runtime/placement.ts';
 import { type MailPorts, receiveReturn, receiveSmtp, takesMail } from '../../engine/tickets/mail-intake.ts';
 import type { ReceivedMail, RejectedMail } from '../../workers/providers/smtp-listener.ts';
 import type { Config } from '../process/config.ts';
@@ -47,6 +47,8 @@ const noSuchAddress = 'no such address here';
 /** Longer than a sender waits before it sends the mail again. */
 const refusedMs = 30 * 60_000;
 const maxRefused = 1000;
+/** The directory, and the owner of a workspace that this node does not know; more would be a circle. */
+const maxAsked = 4;
 
 export class ArrivingMail {
   readonly #ports: ArrivingPorts;
@@ -72,10 +74,13 @@ export class ArrivingMail {
     });
   }
 
-  /** Whether mail for the address is accepted; for a workspace of another node, whether it may be. */
-  takes(address: string): boolean {
+  /**
+   * Whether mail for the address is accepted; for a workspace of another node, whether it may be. Rejects if nobody knows
+   * now.
+   */
+  async takes(address: string): Promise<boolean> {
     try {
-      return this.#isKnown(address);
+      return await informed(async () => this.#isKnown(address));
     } catch (error) {
       if (!isElsewhere(error)) throw error;
       return (this.#refused.get(address.toLowerCase()) ?? 0) <= this.#ports.clock.now();
@@ -86,11 +91,16 @@ export class ArrivingMail {
    * Resolves when all recipients have it, or to the reason why none will ever get it. Rejects if the sender should retry.
    */
   receive(received: ReceivedMail): Promise<RejectedMail | undefined> {
-    return this.#elsewhere === undefined ? this.#deliver(received) : this.#share(received, this.#elsewhere);
+    const elsewhere = this.#elsewhere;
+    return elsewhere === undefined ? this.#deliver(received) : informed(() => this.#share(received, elsewhere));
   }
 
   /** For recipients of workspaces that this node serves. Rejects if the sender should retry. */
-  async receiveHere(received: ReceivedMail): Promise<MailOutcome> {
+  receiveHere(received: ReceivedMail): Promise<MailOutcome> {
+    return informed(() => this.#receiveHere(received));
+  }
+
+  async #receiveHere(received: ReceivedMail): Promise<MailOutcome> {
     const unknown = received.recipients.filter((address) => !this.#isKnown(address));
     const recipients = received.recipients.filter((address) => !unknown.includes(address));
     const rejection = recipients.length === 0 ? undefined : await this.#deliver({ ...received, recipients });
@@ -146,11 +156,13 @@ export class ArrivingMail {
   #workspaceOfReturn(address: string): string | undefined {
     const { config, mailPorts } = this.#ports;
     const workspaceId = workspaceOfReturnPath(address, config.mailFrom);
-    return workspaceId !== undefined && mailPorts.directory.isWorkspace(workspaceId) ? workspaceId : undefined;
+    if (workspaceId === undefined || mailPorts.directory.isWorkspace(workspaceId)) return workspaceId;
+    mailPorts.directory.requireCurrent();
+    return undefined;
   }
 
   #isKnown(address: string): boolean {
-    return takesMail(this.#ports.mailPorts, address) || this.#mailbox.has(address);
+    return this.#mailbox.has(address) || takesMail(this.#ports.mailPorts, address);
   }
 
   #rememberRefused(addresses: readonly string[]): void {
@@ -180,6 +192,18 @@ export class ArrivingMail {
     if (forOperator.length > 0) await this.#mailbox.keep({ ...received, recipients: forOperator });
     return undefined;
   }
+}
+
+/** Does it again once what this node did not know was asked for. What a mail did before is recognised. */
+async function informed<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let asked = 0; asked < maxAsked; asked += 1)
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof NeededFromElsewhere)) throw error;
+      await error.fetch();
+    }
+  throw new NotServed();
 }
 
 /** Nobody there has it, or will ever get it. */

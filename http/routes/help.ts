@@ -287,11 +287,9 @@ interface OpenHelp {
 
 /** Refuses not_found, also while it is off. */
 async function opened(subdomain: string, host: string | undefined, services: Services): Promise<OpenHelp> {
-  const open = await openedIn(
-    services.directory.findSubdomain(subdomain.toLowerCase()) ?? refuse('not_found'),
-    host,
-    services,
-  );
+  const workspaceId = services.directory.findSubdomain(subdomain.toLowerCase());
+  if (workspaceId === undefined) services.directory.requireCurrent();
+  const open = await openedIn(workspaceId ?? refuse('not_found'), host, services);
   return isHelpCentreOpen(open.view) ? open : refuse('not_found');
 }
 

@@ -11,7 +11,9 @@ import { type PlainRefusal, plainRefusal, Refusal, refusalFrom, refuse } from '.
 import { Checkpoints } from '../../engine/runtime/checkpoints.ts';
 import { type Pass, Voided } from '../../engine/runtime/lane.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
+import { NeededFromElsewhere, ServedElsewhere } from '../../engine/runtime/placement.ts';
 import { workspaceFiles } from '../../http/composition.ts';
+import { ArrivingMail, type ArrivingPorts } from '../../http/delivery/arriving-mail.ts';
 import { refusalOf } from '../../http/pipeline/replies.ts';
 import { DataFolderUnusable } from '../../http/process/data-folder.ts';
 import { confirmKeys } from '../../http/process/folder-keys.ts';
@@ -118,6 +120,17 @@ async function errorOf(asked: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
+}
+
+/** What the call needs from another node. */
+function neededBy(call: () => unknown): NeededFromElsewhere {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof NeededFromElsewhere) return error;
+    throw error;
+  }
+  throw new Error('it needs nothing');
 }
 
 const silent: WorkspaceFiles = { emailOf: () => null, isMade: () => null, remove: async () => {} };
@@ -420,4 +433,88 @@ t.test('[cluster] nodes with another key than the others do not serve', async (t
   t.same(lines, []);
   await confirmKeys({ ...keys, jwtSecret: 'y'.repeat(32) }, { directory, log });
   t.match(lines, [/everyone is signed out/]);
+});
+
+t.test('[cluster] what a copy lacks is asked for before it is said that it does not exist', async (t) => {
+  const nodes = new TwoNodes(t);
+  const { owner, other, otherClock } = nodes;
+  await nodes.follow();
+  owner.requireCurrent();
+  await owner.withWorkspace(wanted, { make: async () => {}, remove: async () => {} });
+  t.equal(other.findSubdomain('shop'), undefined, 'its copy is behind');
+  const needed = neededBy(() => other.requireCurrent());
+  await needed.fetch();
+  t.equal(other.findSubdomain('shop'), 'shop');
+  other.requireCurrent();
+  t.equal(other.findSubdomain('no-shop'), undefined);
+  t.same(nodes.asked, ['nothing']);
+  nodes.asked.length = 0;
+  otherClock.advance(250);
+  const asking = Array.from({ length: 100 }, () => neededBy(() => workspacesOfNumber(other, e164)).fetch());
+  await Promise.all(asking);
+  t.same(nodes.asked, ['nothing'], 'however many ask, the other node is asked once');
+  t.same(workspacesOfNumber(other, e164), []);
+  t.equal(await other.findEmailElsewhere('nobody@shop.example'), undefined);
+  t.same(nodes.asked, ['nothing']);
+});
+
+t.test('[cluster] who asks while an answer is on its way gets one that was asked for after it', async (t) => {
+  const nodes = new TwoNodes(t);
+  const { owner, other } = nodes;
+  await nodes.follow();
+  const first = neededBy(() => other.requireCurrent()).fetch();
+  await new Promise((resolve) => setImmediate(resolve));
+  const later = [1, 2, 3].map(() => neededBy(() => other.requireCurrent()).fetch());
+  await first;
+  await owner.withWorkspace(wanted, { make: async () => {}, remove: async () => {} });
+  await Promise.all(later);
+  t.same(nodes.asked, ['nothing', 'nothing']);
+});
+
+t.test('[cluster] nobody says that something does not exist while the directory’s node does not answer', async (t) => {
+  const clock = new ManualClock();
+  let answer: () => void = () => {};
+  const other = directoryOf(t, { clock, remote: () => new Promise<void>((resolve) => (answer = resolve)) });
+  const path = join(tempFolder(t), 'copy.db');
+  Database.openWriter(path, directoryMigrations).close();
+  other.follow(path);
+  const late = neededBy(() => other.requireCurrent()).fetch();
+  const refused = t.rejects(late, DirectoryUnavailable);
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(3000);
+  await refused;
+  answer();
+  neededBy(() => other.requireCurrent());
+});
+
+t.test('[cluster] mail for an address that a copy does not know yet is not returned', async (t) => {
+  const nodes = new TwoNodes(t);
+  const { owner, other, otherClock } = nodes;
+  await nodes.follow();
+  await owner.withWorkspace(wanted, { make: async () => {}, remove: async () => {} });
+  const engine = {
+    workspace(workspaceId: string): never {
+      throw new ServedElsewhere(workspaceId);
+    },
+  };
+  const mailHost = 'mail.example';
+  const arriving = new ArrivingMail(
+    {
+      config: { mailHost, mailFrom: `no-reply@${mailHost}` },
+      clock: otherClock,
+      log: silentLog,
+      mailPorts: { engine, directory: other, mailHost },
+    } as unknown as ArrivingPorts,
+    tempFolder(t),
+    undefined,
+  );
+  t.equal(await arriving.takes(`shop@${mailHost}`), true, 'a workspace of another node has it');
+  t.same(nodes.asked, ['nothing']);
+  t.equal(await arriving.takes(`nobody@${mailHost}`), false);
+  t.equal(await arriving.takes(`postmaster@${mailHost}`), true);
+  t.same(nodes.asked, ['nothing']);
+  otherClock.advance(250);
+  nodes.fate = 'lost';
+  await t.rejects(arriving.takes(`nobody@${mailHost}`), DirectoryUnavailable, 'its sender tries again');
+  t.equal(await arriving.takes(`shop@${mailHost}`), true, 'what it knows is taken');
 });

@@ -527,7 +527,7 @@ async function listenAlone(t: Teardown, options: Partial<SmtpListenerOptions> = 
     tls: undefined,
     folder: join(tempFolder(t), 'incoming'),
     networkOf: (address) => address,
-    takes: () => true,
+    takes: async () => true,
     receive: () => Promise.resolve(undefined),
     onError: (error) => void errors.push(error),
     ...options,

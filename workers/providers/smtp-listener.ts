@@ -43,8 +43,8 @@ export interface SmtpListenerOptions {
   readonly bytes?: { isSpent(remoteAddress: string): boolean; took(remoteAddress: string, bytes: number): void };
   /** The longest duration of a connection; maxSessionMs by default. */
   readonly sessionMs?: number;
-  /** Whether mail for this address is accepted. */
-  takes(address: string): boolean;
+  /** Whether mail for this address is accepted. After an error the sender should retry. */
+  takes(address: string): Promise<boolean>;
   /**
    * Resolves when the mail is durable, or to the reason why it will never be accepted. After an error the sender should
    * retry.
@@ -128,7 +128,7 @@ class Listener implements SmtpListener {
       logger: false,
       ...certificate,
       onMailFrom: (_address, { remoteAddress }, done) => done(this.#refusedSender(remoteAddress)),
-      onRcptTo: ({ address }, _session, done) => done(this.#refusedRecipient(address)),
+      onRcptTo: ({ address }, _session, done) => void this.#refusedRecipient(address).then(done),
       onData: (stream, session, done) => this.#take(stream, session, done),
     });
     this.#admitWithinLimits();
@@ -215,9 +215,9 @@ class Listener implements SmtpListener {
       : null;
   }
 
-  #refusedRecipient(address: string): Error | null {
+  async #refusedRecipient(address: string): Promise<Error | null> {
     try {
-      return this.#options.takes(address) ? null : reply(550, 'no such address here');
+      return (await this.#options.takes(address)) ? null : reply(550, 'no such address here');
     } catch (error) {
       this.#options.onError(error);
       return reply(451, 'try again later');
