@@ -6,6 +6,7 @@ import type { Directory } from '../directory/directory.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { type Actor, systemCaller } from '../runtime/caller.ts';
 import type { Engine } from '../runtime/engine.ts';
+import { ServedElsewhere } from '../runtime/placement.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { hostNameOf } from '../workspace/sites.ts';
 import { changeKbSettings, forgetHelpHost, type KbChanges, type KbSettings, kbSettings } from './settings.ts';
@@ -42,7 +43,12 @@ export async function changeSettingsAndHost(
   if (isNew && former !== undefined && former !== workspaceId) {
     await engine.whenOpen(former);
     const params = { host: helpHost };
-    await engine.execute(forgetHelpHost, { workspaceId: former, caller: systemCaller, params });
+    // One that another node serves goes on naming the host in its settings; the directory says where it leads.
+    await engine
+      .execute(forgetHelpHost, { workspaceId: former, caller: systemCaller, params })
+      .catch((error: unknown) => {
+        if (!(error instanceof ServedElsewhere)) throw error;
+      });
   }
   return after;
 }

@@ -104,8 +104,7 @@ export class Mailboxes {
 
   /** Another node watches them from now on. */
   endWorkspace(workspaceId: string): void {
-    for (const [mailboxId, watched] of this.#watched)
-      if (watched.workspaceId === workspaceId) this.#forget(mailboxId);
+    for (const [mailboxId, watched] of this.#watched) if (watched.workspaceId === workspaceId) this.#forget(mailboxId);
   }
 
   /** Closes every connection. */
