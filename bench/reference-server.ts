@@ -18,6 +18,7 @@ import { isoTime, systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import { Lane } from '../engine/runtime/lane.ts';
 import { type ConversationRecord, touchConversation } from '../store/conversations/conversations.ts';
+import type { ListedRow } from '../store/conversations/listed-rows.ts';
 import { type MessageRecord, messagesBefore } from '../store/conversations/messages.ts';
 import { queuePage } from '../store/conversations/queue-pages.ts';
 import { insertConversation, insertMessage, unsetMessage } from '../store/conversations/writes.ts';
@@ -114,7 +115,7 @@ class Rows {
     });
   }
 
-  queue(): ConversationRecord[] {
+  queue(): ListedRow[] {
     return queuePage(this.db, {
       reach: { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: this.#senderId },
       filter: {},

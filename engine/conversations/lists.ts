@@ -1,6 +1,6 @@
 // Lists of conversations for the inbox, their counts, and tags. Decisions 4.5.
 
-import { type NamedRow, withCustomerNames } from '../../store/conversations/customer-names.ts';
+import type { ListedRow } from '../../store/conversations/listed-rows.ts';
 import { recentlyClosedPage, spamPage } from '../../store/conversations/lists.ts';
 import type { ListsOfReader } from '../../store/conversations/queue-counts.ts';
 import { type QueueQuestion, type QueueSort, queuePage } from '../../store/conversations/queue-pages.ts';
@@ -37,22 +37,21 @@ export function queueQuestion(view: View, list: QueueList): QueueQuestion {
 
 /** Only if the question is read in ranges: other reads take too long for this thread. */
 export function listQueue(view: View, page: Page & QueueQuestion): ListedConversation[] {
-  return listed(withCustomerNames(view.db, queuePage(view.db, page)));
+  return listed(queuePage(view.db, page));
 }
 
 /** Solved and closed conversations that the agent may see, last solved first. */
 export function listRecentlyClosed(view: View, page: Page): ListedConversation[] {
-  const records = recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) });
-  return listed(withCustomerNames(view.db, records));
+  return listed(recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }));
 }
 
 /** Spam that the agent may see, newest first. */
 export function listSpam(view: View, page: Page): ListedConversation[] {
-  return listed(withCustomerNames(view.db, spamPage(view.db, { ...page, reach: reachOf(callingAgent(view)) })));
+  return listed(spamPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }));
 }
 
-export function listed(rows: readonly NamedRow[]): ListedConversation[] {
-  return rows.map(({ record, customerName }) => ({ ...conversationView(record), customerName }));
+export function listed(rows: readonly ListedRow[]): ListedConversation[] {
+  return rows.map((row) => ({ ...conversationView(row), customerName: row.customerName }));
 }
 
 /** The lists that the agent has, to be counted by another thread. */

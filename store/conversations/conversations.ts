@@ -46,15 +46,6 @@ export function findConversation(db: Database, conversationId: string): Conversa
   return row && conversationFromRow(row);
 }
 
-/** In no particular order. */
-export function findConversations(db: Database, conversationIds: readonly string[]): ConversationRecord[] {
-  return db
-    .all<ConversationRow>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [
-      toJson(conversationIds),
-    ])
-    .map(conversationFromRow);
-}
-
 /**
  * Writes only what a message changes, because every message takes this path. Only the first answer touches the index of
  * reports, only the first message after routing clears routedAt, and only a change of turns moves it among those that

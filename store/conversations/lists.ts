@@ -4,8 +4,9 @@
 
 import { below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
-import type { ConversationRecord, Reach } from './conversations.ts';
-import { beginReading, type Order, readDepartments, readRange, recordsOf } from './ranges.ts';
+import type { Reach } from './conversations.ts';
+import type { ListedRow } from './listed-rows.ts';
+import { beginReading, type Order, readDepartments, readRange, rowsOf } from './ranges.ts';
 
 interface Page {
   readonly reach: Reach;
@@ -37,12 +38,12 @@ const spam: List = {
 };
 
 /** Solved and closed ones, last solved first, from just below `cursor` (of solvedAt). */
-export function recentlyClosedPage(db: Database, page: Page): ConversationRecord[] {
+export function recentlyClosedPage(db: Database, page: Page): ListedRow[] {
   return pageOf(db, solved, page);
 }
 
 /** Spam, newest first, from just below `cursor`. */
-export function spamPage(db: Database, page: Page): ConversationRecord[] {
+export function spamPage(db: Database, page: Page): ListedRow[] {
   return pageOf(db, spam, page);
 }
 
@@ -50,7 +51,7 @@ export function spamPage(db: Database, page: Page): ConversationRecord[] {
 const isOffered = `handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId`;
 const inChannels = 'channel IN (SELECT value FROM json_each(@channels))';
 
-function pageOf(db: Database, list: List, { reach, cursor, limit }: Page): ConversationRecord[] {
+function pageOf(db: Database, list: List, { reach, cursor, limit }: Page): ListedRow[] {
   const { channels, departmentIds, agentId } = reach;
   const { order, holds } = list;
   const reading = beginReading(order, { from: below(cursor), limit });
@@ -61,7 +62,7 @@ function pageOf(db: Database, list: List, { reach, cursor, limit }: Page): Conve
         where: `channel = @channel AND ${holds}`,
         values: { channel },
       });
-    return recordsOf(db, reading);
+    return rowsOf(db, reading);
   }
   readDepartments(db, reading, {
     index: list.ofDepartment,
@@ -78,5 +79,5 @@ function pageOf(db: Database, list: List, { reach, cursor, limit }: Page): Conve
     where: `${isOffered} AND ${holds} AND ${inChannels}`,
     values,
   });
-  return recordsOf(db, reading);
+  return rowsOf(db, reading);
 }

@@ -3,8 +3,9 @@
 import { above, below, type Cursor } from '../cursor.ts';
 import type { Database } from '../database.ts';
 import type { ConversationRecord } from './conversations.ts';
+import type { ListedRow } from './listed-rows.ts';
 import { narrowedTo, openOnes, type QueueFilter, type QueueReader, type Run, runsOf, whereOf } from './queue-runs.ts';
-import { beginReading, type Order, type Reading, readDepartments, readRange, recordsOf } from './ranges.ts';
+import { beginReading, type Order, type Reading, readDepartments, readRange, rowsOf } from './ranges.ts';
 
 /** `activity`: by the last message, newest first. */
 export type QueueSort = 'activity' | 'oldest_activity' | 'newest' | 'oldest' | 'longest_waiting';
@@ -102,7 +103,7 @@ function isOwn({ departmentIds }: QueueReader['reach'], departmentId: string): b
 export function queuePage(
   db: Database,
   { cursor, limit, sort = 'newest', reach, filter }: QueueQuestion & { cursor: Cursor | undefined; limit: number },
-): ConversationRecord[] {
+): ListedRow[] {
   const order = orders[sort];
   const reading = beginReading(order, { from: (order.isNewestFirst ? below : above)(cursor), limit });
   const runs = runsOf({ reach, filter });
@@ -114,7 +115,7 @@ export function queuePage(
         where: `${whereOf(run)} AND ${openOnes(filter)} AND ${narrowedTo}`,
         values: run.values,
       });
-  return recordsOf(db, reading);
+  return rowsOf(db, reading);
 }
 
 interface Seen {

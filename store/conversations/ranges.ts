@@ -3,7 +3,8 @@
 
 import { type Cursor, FirstPlaces } from '../cursor.ts';
 import type { Database, Value } from '../database.ts';
-import { type Channel, type ConversationRecord, findConversations } from './conversations.ts';
+import type { Channel } from './conversations.ts';
+import { findListed, type ListedRow } from './listed-rows.ts';
 
 export interface Order {
   /** As the index expresses it. */
@@ -93,13 +94,13 @@ function inOrder({ key, isNewestFirst }: Order): string {
   return `${key} ${way}, id ${way}`;
 }
 
-/** The records of the page. */
-export function recordsOf(db: Database, { first: { places } }: Reading): ConversationRecord[] {
-  const records = new Map(
-    findConversations(
+/** The rows of the page. */
+export function rowsOf(db: Database, { first: { places } }: Reading): ListedRow[] {
+  const rows = new Map(
+    findListed(
       db,
       places.map(({ id }) => id),
-    ).map((record) => [record.id, record]),
+    ).map((row) => [row.id, row]),
   );
-  return places.flatMap(({ id }) => records.get(id) ?? []);
+  return places.flatMap(({ id }) => rows.get(id) ?? []);
 }

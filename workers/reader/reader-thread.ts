@@ -4,8 +4,8 @@
 
 import { workerData } from 'node:worker_threads';
 import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
-import { type NamedRow, withCustomerNames } from '../../store/conversations/customer-names.ts';
 import { eventsOfConversation, type KeptEvent } from '../../store/conversations/kept-events.ts';
+import type { ListedRow } from '../../store/conversations/listed-rows.ts';
 import { type MessageRecord, messagesBetween } from '../../store/conversations/messages.ts';
 import { type NoteRecord, notesBetween } from '../../store/conversations/notes.ts';
 import {
@@ -59,7 +59,7 @@ export interface QueuePageQuestion extends QueueQuestion {
 }
 
 export interface QueueAnswer {
-  readonly rows: readonly NamedRow[];
+  readonly rows: readonly ListedRow[];
   /** Null if it was not asked for. */
   readonly total: number | null;
 }
@@ -281,7 +281,7 @@ export const methods = {
 
   queue({ workspaceId, asked }: { workspaceId: string; asked: QueuePageQuestion }): Seen<QueueAnswer> {
     return together(workspaceId, (db) => ({
-      rows: withCustomerNames(db, queuePage(db, asked)),
+      rows: queuePage(db, asked),
       total: asked.isCounted ? countQueue(db, asked) : null,
     }));
   },
