@@ -32,8 +32,14 @@ export interface Change {
   readonly schemaVersion: number;
   /** Ascending, each once, in its last version. */
   readonly pages: readonly ChangedPage[];
-  /** The log from byte `at`, if there are at most 64 frames: no page needs to be read again. For this thread only. */
-  readonly kept: { readonly at: number; readonly bytes: Buffer } | undefined;
+  /** Parts of the log that need not be read again: this change's and the one before it, if they are short. */
+  readonly kept: readonly KeptFrames[];
+}
+
+/** The log from byte `at`. For this thread only. */
+export interface KeptFrames {
+  readonly at: number;
+  readonly bytes: Buffer;
 }
 
 /** The log does not go on from the position: it restarted, or ends before it. What changed since is unknown. */
@@ -53,8 +59,8 @@ const saltBytes = 8;
 const magic = 0x377f0682;
 /** The header's way to write 65,536, which does not fit the database's own header. */
 const largestPageBytes = 65_536;
-/** Read at once, 256 KiB in pages of 4 KiB; a message's commit has 6 to 8. */
-const windowFrames = 64;
+/** Read at once, 1 MiB in pages of 4 KiB. A message's commit has 6 to 8, that of 64 messages some 100. */
+const windowFrames = 256;
 /** In page 1. */
 const schemaVersionOffset = 60;
 
@@ -69,7 +75,7 @@ interface Scan {
   readonly at: Map<number, number>;
   sizePages: number;
   commits: number;
-  kept: Change['kept'];
+  kept: KeptFrames | undefined;
 }
 
 export class AddedFrames {
@@ -79,6 +85,8 @@ export class AddedFrames {
   #schemaVersion: number;
   /** Where this log's last delivered version of each page begins. */
   readonly #delivered = new Map<number, number>();
+  /** Of the last change, until the memory is needed: most pages of a busy file change again and again. */
+  #lastKept: WeakRef<KeptFrames> | undefined;
 
   /**
    * `db` is the file's writer, outside a transaction. The first change begins at `since`, by default at the log's
@@ -114,13 +122,22 @@ export class AddedFrames {
     if (logFrames === first) return undefined;
     const scan = this.#scan(header, first, logFrames);
     const schemaVersion = this.#schemaVersionIn(scan);
+    const before = isRestarted ? undefined : this.#lastKept?.deref();
     if (isRestarted) this.#delivered.clear();
     this.#salts = salts;
     this.#frames = logFrames;
     this.#schemaVersion = schemaVersion;
     const { pageBytes } = header;
     const { sizePages, commits, kept } = scan;
-    return { pageBytes, sizePages, commits, schemaVersion, pages: this.#deliver(scan), kept };
+    this.#lastKept = kept && new WeakRef(kept);
+    return {
+      pageBytes,
+      sizePages,
+      commits,
+      schemaVersion,
+      pages: this.#deliver(scan),
+      kept: [kept, before].flatMap((frames) => frames ?? []),
+    };
   }
 
   #readHeader(): LogHeader {

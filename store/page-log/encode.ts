@@ -31,7 +31,7 @@ export function encodeChange(change: Change, log: { read: ReadLog; link: Link })
     let end = 0;
     for (const { page, at, baseAt } of pages) {
       const after = keptPage(change, at) ?? readPage(log.read, Buffer.alloc(pageBytes), at);
-      const before = baseAt === undefined ? undefined : readPage(log.read, base, baseAt);
+      const before = baseAt === undefined ? undefined : (keptPage(change, baseAt) ?? readPage(log.read, base, baseAt));
       end = writeRecord(body, end, { page, before, after });
     }
     const sealed = sealPiece(
@@ -50,7 +50,8 @@ function headOf({ pageBytes, sizePages, commits, schemaVersion }: Change): Omit<
 }
 
 function keptPage({ kept, pageBytes }: Change, at: number): Buffer | undefined {
-  return kept?.bytes.subarray(at - kept.at, at - kept.at + pageBytes);
+  const frames = kept.find((one) => at >= one.at && at < one.at + one.bytes.length);
+  return frames?.bytes.subarray(at - frames.at, at - frames.at + pageBytes);
 }
 
 function readPage(read: ReadLog, into: Buffer, at: number): Buffer {

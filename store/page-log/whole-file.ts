@@ -25,7 +25,7 @@ export function encodeFile(bytes: Buffer): { pieces: Buffer[]; link: Link } {
       at: index * pageBytes,
       baseAt: undefined,
     })),
-    kept: undefined,
+    kept: [],
   };
   return encodeChange(change, { read: (into, at) => bytes.copy(into, 0, at, at + into.length), link: firstLink });
 }

@@ -222,7 +222,7 @@ t.test('a change beyond what one log should hold is refused, before it is read',
     commits: 1,
     schemaVersion: 1,
     pages: new Array(maxPieces * 250).fill(page),
-    kept: undefined,
+    kept: [],
   };
   const read = (): number => {
     throw new Error('it was read');
