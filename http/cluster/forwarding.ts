@@ -8,6 +8,7 @@ import type { Clock } from '../../engine/runtime/clock.ts';
 import type { NodeRecord } from '../../engine/runtime/cluster/ports.ts';
 import type { Log } from '../../engine/runtime/log.ts';
 import { NotServed } from '../../engine/runtime/placement.ts';
+import { isUntrusted } from '../../workers/cluster/address.ts';
 import { Unavailable } from '../../workers/failures.ts';
 import { networkOf } from '../limits/network-address.ts';
 import { type NodeAnswer, nodeHeader } from '../pipeline/node-answers.ts';
@@ -51,6 +52,8 @@ const maxOfNode = 512;
 const maxOfNetwork = 128;
 /** Of all header lines of a reply. */
 const maxHeaderBytes = 32 * 1024;
+const untrusted =
+  'its certificate cannot be trusted. CLUSTER_CA_FILE must name the authority that signed it, and its CLUSTER_NODE_URL the host that it is for';
 /** One log line a minute for each node. */
 const logEveryMs = 60_000;
 
@@ -104,7 +107,7 @@ export class PeerRequests {
     } catch (error) {
       if (!(error instanceof NoSocket)) throw error;
       if (error.isRefused) this.#warnOfMark(node);
-      else this.#warn(node, { err: error }, 'a socket at another node could not be opened');
+      else this.#warnOfFailure(node, { err: error.cause ?? error }, 'a socket at another node could not be opened');
       throw new NotServed();
     }
   }
@@ -183,9 +186,13 @@ export class PeerRequests {
     { error, request, hasBegun }: { error: Error; request: ForwardedRequest; hasBegun: boolean },
   ): Error {
     const { method } = request.head;
-    this.#warn(node, { err: error, hasBegun }, 'another node did not answer');
+    this.#warnOfFailure(node, { err: error, hasBegun }, 'another node did not answer');
     if (!hasBegun || method === 'GET' || method === 'HEAD') return new NotServed();
     return new OutcomeUnknown(`${node.node} may have carried out the request`, { cause: error });
+  }
+
+  #warnOfFailure(node: NodeRecord, fields: { readonly err: unknown; readonly hasBegun?: boolean }, text: string): void {
+    this.#warn(node, { url: node.url, ...fields }, isUntrusted(fields.err) ? `${text}: ${untrusted}` : text);
   }
 
   #warnOfMark(node: NodeRecord): void {

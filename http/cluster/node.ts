@@ -28,6 +28,7 @@ import {
 import type { SyncToDisk } from '../../store/database.ts';
 import { findDirectoryWorkspace } from '../../store/directory/directory.ts';
 import { schemaVersion } from '../../store/migrations/both.ts';
+import { authoritiesIn } from '../../workers/cluster/address.ts';
 import { type ClusterStore, openCluster } from '../../workers/cluster/cluster.ts';
 import { answerCopies } from '../../workers/cluster/inventory.ts';
 import { createPacking, type Packing } from '../../workers/cluster/packing.ts';
@@ -90,6 +91,7 @@ export async function joinCluster(
   settings: ClusterConfig,
   { clock, log, dataDir }: { clock: Clock; log: Log; dataDir: string },
 ): Promise<ClusterNode> {
+  const ca = await authoritiesIn('CLUSTER_CA_FILE', settings.caFile);
   const store = await openCluster({
     url: settings.natsUrl,
     credsFile: settings.natsCredsFile,
@@ -99,7 +101,15 @@ export async function joinCluster(
     node: settings.node,
     leaseMs,
   });
-  return new ClusterNode(settings, store, { clock, log, dataDir });
+  return new ClusterNode(settings, store, { clock, log, dataDir, ca });
+}
+
+interface Ground {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly dataDir: string;
+  /** Of the other nodes' certificates. */
+  readonly ca: string | undefined;
 }
 
 /** A request, as Routing.answer() gets it. */
@@ -109,7 +119,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
   readonly settings: ClusterConfig;
   readonly view: View;
   readonly #store: ClusterStore;
-  readonly #ground: { clock: Clock; log: Log; dataDir: string };
+  readonly #ground: Ground;
   readonly #packing: Packing = createPacking();
   readonly #peers: PeerRequests;
   /** For the edge: what other nodes sent on, and from where they connect. */
@@ -121,7 +131,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
   #parts: Running | undefined;
   #isOver = false;
 
-  constructor(settings: ClusterConfig, store: ClusterStore, ground: { clock: Clock; log: Log; dataDir: string }) {
+  constructor(settings: ClusterConfig, store: ClusterStore, ground: Ground) {
     this.settings = settings;
     this.#store = store;
     this.#ground = ground;
@@ -129,7 +139,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     const { secret } = settings;
     this.#foreign = new BriefMemory(ground.clock);
     this.#asked = new BriefMemory(ground.clock);
-    this.#peers = new PeerRequests({ secret, clock: ground.clock, log: ground.log });
+    this.#peers = new PeerRequests({ secret, clock: ground.clock, log: ground.log, ca: ground.ca });
     this.known = new KnownNodes({ secret, clock: ground.clock });
     this.#dead = new DeadNodes({
       clock: ground.clock,

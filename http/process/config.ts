@@ -124,6 +124,8 @@ export interface ClusterConfig {
   readonly natsUrl: string;
   readonly natsCredsFile: string | undefined;
   readonly natsCaFile: string | undefined;
+  /** Of the other nodes' certificates. */
+  readonly caFile: string | undefined;
   readonly name: string;
   readonly node: string;
   /** Where the other nodes reach this one, without a trailing slash. Its port is 0 if PORT is: the listener's counts. */
@@ -264,6 +266,7 @@ function clusterSettings(env: Environment): ClusterConfig | undefined {
     natsUrl,
     natsCredsFile: env['CLUSTER_NATS_CREDS'],
     natsCaFile: env['CLUSTER_NATS_CA_FILE'],
+    caFile: env['CLUSTER_CA_FILE'],
     name: named(env, 'CLUSTER_NAME', {
       shape: clusterName,
       fallback: 'switchboard',

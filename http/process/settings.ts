@@ -531,6 +531,13 @@ export const settings = {
     values: 'an http or https address',
     meaning: 'Where the other nodes reach this one.',
   },
+  CLUSTER_CA_FILE: {
+    area: cluster,
+    kind: 'text',
+    values: 'a PEM file',
+    meaning:
+      'The authority that signed the certificates of the nodes at `https` addresses, in place of the public ones.',
+  },
   CLUSTER_REPLICAS: {
     area: cluster,
     kind: 'integer',

@@ -402,6 +402,7 @@ t.test('a node of several needs where NATS is, the secrets that all share, and n
     natsUrl: clustered.CLUSTER_NATS_URL,
     natsCredsFile: undefined,
     natsCaFile: undefined,
+    caFile: undefined,
     name: 'switchboard',
     node: 'a',
     nodeUrl: 'http://127.0.0.1:8080',
@@ -411,7 +412,11 @@ t.test('a node of several needs where NATS is, the secrets that all share, and n
   const { CLUSTER_NODE: _, ...unnamed } = clustered;
   t.match(readConfig(unnamed).cluster?.node, /^[A-Za-z0-9][A-Za-z0-9_-]*$/, "the host's name");
   const given = (env: Record<string, string>) => readConfig({ ...clustered, ...env }).cluster;
-  t.match(given({ CLUSTER_NATS_CREDS: '/a', CLUSTER_NATS_CA_FILE: '/b' }), { natsCredsFile: '/a', natsCaFile: '/b' });
+  t.match(given({ CLUSTER_NATS_CREDS: '/a', CLUSTER_NATS_CA_FILE: '/b', CLUSTER_CA_FILE: '/c' }), {
+    natsCredsFile: '/a',
+    natsCaFile: '/b',
+    caFile: '/c',
+  });
   t.match(given({ CLUSTER_NAME: 'eu_1', CLUSTER_REPLICAS: '1' }), { name: 'eu_1', replicas: 1 });
   t.match(given({ HOST: '10.0.0.1', PORT: '80' }), { nodeUrl: 'http://10.0.0.1:80' });
   t.match(given({ HOST: '::1' }), { nodeUrl: 'http://[::1]:8080' });
@@ -493,6 +498,7 @@ t.test('every variable that is read is tried above', async (t) => {
     ...Object.keys(clustered),
     'CLUSTER_NATS_CREDS',
     'CLUSTER_NATS_CA_FILE',
+    'CLUSTER_CA_FILE',
     'CLUSTER_NAME',
     'CLUSTER_NODE_URL',
     'CLUSTER_REPLICAS',

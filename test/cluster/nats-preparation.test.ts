@@ -106,6 +106,10 @@ t.test('[cluster] settings that cannot be', async (t) => {
     await refusalOf(url, { caFile: join(folder, 'none') }),
     /^CLUSTER_NATS_CA_FILE names a file that cannot be read/,
   );
+  t.match(
+    await refusalOf(url, { caFile: join(folder, 'creds') }),
+    /^CLUSTER_NATS_CA_FILE must name a file of certificates in PEM, and .*creds is none/,
+  );
 });
 
 t.test('[cluster] with a NATS server', { skip }, async (t) => {

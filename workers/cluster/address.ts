@@ -1,6 +1,7 @@
 // What the settings say of where NATS is and how it lets this node in, and, in a person's words, why it cannot be reached
 // there. Never repeats a password.
 
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { AuthorizationError, credsAuthenticator, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { Refused } from '../failures.ts';
@@ -33,7 +34,7 @@ const reconnectMs = 250;
 export async function connectionOptions(settings: NatsSettings): Promise<NodeConnectionOptions> {
   const { servers, user, pass, isTls } = parseUrl(settings.url);
   const creds = settings.credsFile === undefined ? undefined : await fileOf('CLUSTER_NATS_CREDS', settings.credsFile);
-  const ca = settings.caFile === undefined ? undefined : await fileOf('CLUSTER_NATS_CA_FILE', settings.caFile);
+  const ca = await authoritiesIn('CLUSTER_NATS_CA_FILE', settings.caFile);
   if (creds !== undefined && !/-----BEGIN NATS USER JWT-----[\s\S]+-----BEGIN USER NKEY SEED-----/.test(`${creds}`))
     throw new ClusterRefused(
       `CLUSTER_NATS_CREDS must be a credentials file of NATS, and ${settings.credsFile} is none`,
@@ -52,7 +53,7 @@ export async function connectionOptions(settings: NatsSettings): Promise<NodeCon
     ignoreAuthErrorAbort: true,
     ...(user === undefined ? {} : { user, pass: pass ?? '' }),
     ...(creds === undefined ? {} : { authenticator: credsAuthenticator(creds) }),
-    ...(isTls || ca !== undefined ? { tls: ca === undefined ? {} : { ca: `${ca}` } } : {}),
+    ...(isTls || ca !== undefined ? { tls: ca === undefined ? {} : { ca } } : {}),
   };
 }
 
@@ -93,6 +94,20 @@ const natsPort = 4222;
 const shapeOfUrl =
   'CLUSTER_NATS_URL must be addresses such as nats://user:password@a.example.com:4222,nats://b.example.com:4222, all with nats:// or all with tls://';
 
+/** The text of a file of certificates. Rejects with ClusterRefused, which names the setting. */
+export async function authoritiesIn(setting: string, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const bytes = await fileOf(setting, path);
+  try {
+    new X509Certificate(bytes);
+  } catch (error) {
+    throw new ClusterRefused(`${setting} must name a file of certificates in PEM, and ${path} is none`, {
+      cause: error,
+    });
+  }
+  return `${bytes}`;
+}
+
 async function fileOf(setting: string, path: string): Promise<Buffer> {
   try {
     return await readFile(path);
@@ -124,7 +139,8 @@ export function refusalOf(error: unknown, settings: NatsSettings): ClusterRefuse
   });
 }
 
-function isUntrusted(error: unknown): boolean {
+/** The other side's certificate is of an authority that is not known, of another host, or too old. */
+export function isUntrusted(error: unknown): boolean {
   const codes = [error, causeOf(error)].map((one) => String((one as NodeJS.ErrnoException | undefined)?.code));
   return codes.some((code) => /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code));
 }
