@@ -231,6 +231,7 @@ class Service implements Running {
     );
     const { jwtSecret = '', secretsKey = '' } = config;
     await confirmKeys({ jwtSecret, secretsKey }, { directory, log });
+    await cluster.beReady();
   }
 
   /** A workspace that this node serves from now on. */

@@ -46,10 +46,13 @@ export function isElsewhere(error: unknown): error is Elsewhere {
 export class NotServed extends Error {
   override readonly name = 'NotServed';
   readonly retryAfterSeconds: number;
+  /** For who asked, if it takes more than a moment. */
+  readonly why: string | undefined;
 
-  constructor(retryAfterSeconds = 1) {
-    super('the workspace is served nowhere at the moment');
+  constructor(retryAfterSeconds = 1, why?: string) {
+    super(why ?? 'the workspace is served nowhere at the moment');
     this.retryAfterSeconds = retryAfterSeconds;
+    this.why = why;
   }
 }
 

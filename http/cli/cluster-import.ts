@@ -12,12 +12,12 @@ import {
   workspaceIdsIn,
   workspacePath,
 } from '../../engine/operations/integrity.ts';
-import { directoryId, Fenced, type Ownership } from '../../engine/runtime/cluster/ports.ts';
+import { directoryId, Fenced, noNodesSchema, type Ownership } from '../../engine/runtime/cluster/ports.ts';
 import { Database } from '../../store/database.ts';
 import { reservedEmails, reservedWorkspaces } from '../../store/directory/directory.ts';
-import { schemaVersion } from '../../store/migrations/both.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { firstLink } from '../../store/page-log/pieces.ts';
+import { schemaVersion } from '../../store/schema-version.ts';
 import type { ClusterStore } from '../../workers/cluster/cluster.ts';
 import type { Packing } from '../../workers/cluster/packing.ts';
 import { isKey } from '../../workers/providers/objects.ts';
@@ -34,8 +34,6 @@ import { createProgress, type Progress } from './progress.ts';
 /** No node has these names, which begin with a dash: the first node that looks takes what has such an owner. */
 const importedBy = '-imported';
 const importingBy = '-importing';
-/** Nodes leave alone what is of a newer schema than theirs. */
-const lockedSchema = Number.MAX_SAFE_INTEGER;
 const appendMs = 30_000;
 const askedAtOnce = 16;
 /** Files in the data folder that a cluster keeps elsewhere or does without. */
@@ -135,7 +133,7 @@ class Import {
       throw new ProgramError(
         'the cluster has data already: a data folder can be imported only before the first node has started. Set another CLUSTER_NAME for a new cluster',
       );
-    const lock = { node: this.#lockName, epoch: 1, schema: lockedSchema, isPinned: false };
+    const lock = { node: this.#lockName, epoch: 1, schema: noNodesSchema, isPinned: false };
     const revision = await owners.set(directoryId, lock, 0);
     if (revision === undefined) throw new ProgramError('the cluster was just started by a node or another import');
     return revision;

@@ -10,6 +10,7 @@ import {
   type NodeRecord,
   type Ownership,
 } from '../../engine/runtime/cluster/ports.ts';
+import { canOpen, isTooNew } from '../../engine/runtime/cluster/sharing.ts';
 import type { ClusterStore } from '../../workers/cluster/cluster.ts';
 import { type ClusterConfig, type Config, readConfig } from '../process/config.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
@@ -47,6 +48,8 @@ export interface ClusterStatus {
     /** It may be gone. */
     readonly owner: string;
     readonly epoch: number;
+    /** A newer version has changed it, and none of its nodes is there: nobody serves it. */
+    readonly needsNewerNode: boolean;
     /** Of the log's newest entry. */
     readonly sequence: number;
     readonly copies: readonly CopyOf[];
@@ -58,8 +61,9 @@ export const status: Command = {
   description: `Prints the nodes of the cluster, what each owns, and how far the copies on other nodes have followed the log.
 ${settingsText}
 
-  --json  print {nodes: [{node, url, version, isReady, workspaces}], workspaces: [{workspaceId, owner, epoch, sequence, copies: [{node,
-          sequence}]}]}. A node that does not answer is named on stderr: its copies are not known`,
+  --json  print {nodes: [{node, url, version, isReady, workspaces}], workspaces: [{workspaceId, owner, epoch, needsNewerNode, sequence,
+          copies: [{node, sequence}]}]}. needsNewerNode: a newer version has changed it, and none of its nodes is there. A node that
+          does not answer is named on stderr: its copies are not known`,
   options: { json: { type: 'boolean' } },
   operands: { min: 0, max: 0 },
   run: ({ values }) =>
@@ -85,15 +89,20 @@ ${settingsText}`,
       const ownership = owners.get(workspaceId);
       if (ownership === undefined) throw new ProgramError(`the cluster has no workspace with the id ${workspaceId}`);
       const target = recordOf(records, to);
+      if (!canOpen(target, ownership))
+        throw new ProgramError(
+          `the node ${to} is of version ${target.version}, and a newer one has changed ${workspaceId}: only nodes of that can open it`,
+        );
       if (target.isDraining || !target.isReady) throw new ProgramError(`the node ${to} takes no workspaces now`);
       const { node: from } = ownership;
       if (from === to) {
         say(`${workspaceId} is on ${to} already.`);
         return exitCodes.done;
       }
-      if (!records.has(from))
+      const owner = records.get(from);
+      if (owner === undefined || !canOpen(owner, ownership))
         throw new ProgramError(
-          `its node ${from} is not there; another takes the workspace in a moment. Try again then`,
+          `its node ${from} ${owner === undefined ? 'is not there' : 'was started with an older version'}; another takes the workspace in a moment. Try again then`,
         );
       await asked(from, () => store.calls.ask(from, 'move', { workspaceId, node: to }, moveMs));
       // What could not be handed over just then is told by the record alone.
@@ -183,10 +192,11 @@ async function look({ inventory, calls }: ClusterStore): Promise<Seen> {
   const silent = names.filter((_, index) => answers[index]?.status === 'rejected');
   const workspaces = [...owners]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([workspaceId, { node: owner, epoch }]) => ({
+    .map(([workspaceId, ownership]) => ({
       workspaceId,
-      owner,
-      epoch,
+      owner: ownership.node,
+      epoch: ownership.epoch,
+      needsNewerNode: records.size > 0 && isTooNew(ownership, records.values()),
       sequence: sequences.get(workspaceId) ?? 0,
       copies: copies.flatMap(({ node, copies: there }) => {
         const sequence = there.get(workspaceId);
@@ -221,6 +231,7 @@ function inWords(
     if (record?.isDraining === true) return 'drains';
     return record?.isReady === true ? (silent.includes(node) ? 'does not answer' : 'ready') : 'not ready';
   };
+  const left = workspaces.filter(({ needsNewerNode }) => needsNewerNode).length;
   return [
     ...table(
       ['NODE', 'STATE', 'WORKSPACES', 'VERSION', 'URL'],
@@ -229,14 +240,20 @@ function inWords(
     '',
     ...table(
       ['WORKSPACE', 'OWNER', 'EPOCH', 'SEQUENCE', 'COPIES'],
-      workspaces.map(({ workspaceId, owner, epoch, sequence, copies }) => [
+      workspaces.map(({ workspaceId, owner, epoch, needsNewerNode, sequence, copies }) => [
         workspaceId,
-        records.has(owner) ? owner : `${owner} (not there)`,
+        needsNewerNode ? `${owner} (newer version)` : records.has(owner) ? owner : `${owner} (not there)`,
         `${epoch}`,
         `${sequence}`,
         copies.map((one) => `${one.node} ${one.sequence >= sequence ? 'up to date' : `at ${one.sequence}`}`).join(', '),
       ]),
     ),
+    ...(left === 0
+      ? []
+      : [
+          '',
+          `A newer version has changed ${countOf(left)}, and none of its nodes is there: nobody serves ${left === 1 ? 'it' : 'them'}. Start a node of that version.`,
+        ]),
   ];
 }
 

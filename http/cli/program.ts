@@ -114,6 +114,7 @@ const expected: ReadonlySet<string> = new Set([
   'BackupUnusable',
   'NativePartsUnusable',
   'ClusterRefused',
+  'NameTaken',
   'LogUnreachable',
   'StorageUnavailable',
 ]);

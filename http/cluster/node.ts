@@ -27,8 +27,8 @@ import {
 } from '../../engine/runtime/placement.ts';
 import type { SyncToDisk } from '../../store/database.ts';
 import { findDirectoryWorkspace } from '../../store/directory/directory.ts';
-import { schemaVersion } from '../../store/migrations/both.ts';
-import { authoritiesIn } from '../../workers/cluster/address.ts';
+import { schemaVersion } from '../../store/schema-version.ts';
+import { authoritiesIn, ClusterRefused } from '../../workers/cluster/address.ts';
 import { type ClusterStore, openCluster } from '../../workers/cluster/cluster.ts';
 import { answerCopies } from '../../workers/cluster/inventory.ts';
 import { createPacking, type Packing } from '../../workers/cluster/packing.ts';
@@ -73,6 +73,8 @@ const warmMs = 60_000;
 const handOverMs = 5000;
 /** Of a node that stops, for the files that it still served. */
 const closeForMs = 2000;
+/** Within this time the others, and load balancers, have heard where everything is now. */
+const heardMs = 500;
 /** How long a start waits for a directory that can be read. */
 const directoryMs = 60_000;
 /** A change of the directory is made elsewhere before this node's copy has it. */
@@ -304,8 +306,8 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
   }
 
   /**
-   * Joins, and resolves when the directory can be read. Rejects with NameTaken, ClusterRefused or an error in a person's
-   * words. `url`: where other nodes reach this one.
+   * Joins, and resolves when the directory can be read; beReady() is next. Rejects with NameTaken, ClusterRefused or an
+   * error in a person's words. `url`: where other nodes reach this one.
    */
   async start(parts: NodeParts, url: string): Promise<void> {
     const running = this.#make(parts, url);
@@ -337,6 +339,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
           return changed.result;
         }
       }
+      if (way.to === 'nowhere' && way.why !== undefined) throw new NotServed(1, way.why);
       if (clock.now() >= untilMs) throw new NotServed();
       await this.#pause(betweenLooksMs);
     }
@@ -361,6 +364,8 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     );
     if (!others || !lease.isHeld) return;
     await Promise.race([ownerships.drain().catch(() => undefined), this.#pause(handOverMs)]);
+    // Until then some are still sent here, and are sent on.
+    await this.#pause(heardMs);
   }
 
   /**
@@ -406,7 +411,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
         version: programVersion(),
         schema: schemaVersion,
         incarnation: randomUUID(),
-        isReady: true,
+        isReady: false,
         isDraining: false,
       },
       hooks: { onTerm: () => ownerships.onTerm(), onReplaced: () => parts.onReplaced() },
@@ -445,6 +450,11 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       counts: parts.counts,
       copies,
     };
+  }
+
+  /** From here on it takes its share of the workspaces. */
+  beReady(): Promise<void> {
+    return this.#running.ownerships.beReady();
   }
 
   #knowNodes(): void {
@@ -518,8 +528,8 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     for (;;) {
       if (directory.isReadable) return;
       if (clock.now() >= untilMs)
-        throw new Error(
-          'the directory of the cluster cannot be read: its node does not answer, and nobody took it over',
+        throw new ClusterRefused(
+          'The directory of the cluster cannot be read: this node could not bring its copy of it up to date within a minute. Its log says why',
         );
       const isNew = (await this.#store.owners.of(directoryId).catch(() => null)) === undefined;
       if (isNew)

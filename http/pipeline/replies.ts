@@ -59,13 +59,18 @@ export function refusalOf(
   if (isPassing(error)) {
     const times = context.throttle.count(error.name);
     if (times !== undefined) context.log.warn({ operation, times }, `refused for the moment: ${error.message}`);
-    return new Refusal(slug, refusals[slug].message, undefined);
+    return new Refusal(slug, whyNotServed(error) ?? refusals[slug].message, undefined);
   }
   context.log.error(
     { requestId, operation, err: error },
     slug === 'server_error' ? 'a request failed with an unexpected error' : 'a request failed',
   );
   return new Refusal(slug, refusals[slug].message, undefined);
+}
+
+/** What asks for the directory gets the reason as a cause. */
+function whyNotServed(error: Error): string | undefined {
+  return [error, error.cause].find((one) => one instanceof NotServed)?.why;
 }
 
 function isPassing(error: unknown): error is Error {

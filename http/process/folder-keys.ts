@@ -126,10 +126,12 @@ export function takeKeys(folder: KeyedFolder & { readonly log: Log }): FolderKey
  */
 export async function confirmKeys(
   keys: FolderKeys,
-  { directory, log }: { directory: Pick<Directory, 'change'>; log: Log },
+  { directory, log }: { directory: Pick<Directory, 'change' | 'db'>; log: Log },
 ): Promise<void> {
   for (const { name, setting } of folderKeyList) {
     const fingerprint = fingerprintOf(name === 'jwt' ? keys.jwtSecret : keys.secretsKey, name);
+    // Nothing is to be recorded: the node that serves the directory need not be there.
+    if (findFolderKey(directory.db, name) === fingerprint) continue;
     const former = await directory.change('record-folder-key', { name, fingerprint, replaces: name === 'jwt' });
     if (former === null || former === fingerprint) continue;
     if (name === 'secrets')

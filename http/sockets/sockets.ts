@@ -4,6 +4,7 @@
 
 import { audienceOf, requireReachable } from '../../engine/conversations/conversation.ts';
 import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
+import { DirectoryUnavailable } from '../../engine/directory/directory-file.ts';
 import { Refusal, type Slug } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import type { View } from '../../engine/runtime/context.ts';
@@ -395,8 +396,8 @@ export class Sockets {
   }
 
   #reject(session: Session, error: unknown): void {
-    // Its workspace has left this node.
-    if (isElsewhere(error)) {
+    // Its workspace has left this node, which may only be starting.
+    if (isElsewhere(error) || error instanceof DirectoryUnavailable) {
       this.#end(session, closeCodes.restart, 'restarting');
       return;
     }
@@ -408,10 +409,6 @@ export class Sockets {
           : closeCodes.unauthorized,
         error.slug,
       );
-      return;
-    }
-    if (error instanceof ServedElsewhere) {
-      this.#end(session, closeCodes.restart, 'restarting');
       return;
     }
     this.#services.log.error({ err: error }, 'a socket failed');

@@ -53,7 +53,11 @@ export const maxBodyBytes = 1_000_000;
 /** Of one change, and applied at once; their pages are in memory together. More is cheaper as a copy of the file. */
 export const maxPieces = 256;
 
-const format = 1;
+/**
+ * Of what nodes write for each other: pieces, and snapshots. It is a part of what a node must know to open a file
+ * (../schema-version.ts), so that nodes which do not know a new one leave alone what is written in it.
+ */
+export const format = 1;
 const headBytes = 30;
 const linkBytes = 8;
 /** Faster than level 3; a message's change is less than a hundredth larger. */
@@ -79,7 +83,11 @@ export function sealPiece(head: PieceHead, body: Buffer, before: Link): { piece:
 
 /** Throws PiecesRefused unless the piece is whole and follows the one named by `before`. */
 export function openPiece(piece: Buffer, before: Link): OpenedPiece {
-  if (piece[0] !== format) throw new PiecesRefused('format', `the piece has format ${piece[0]}, not ${format}`);
+  if (piece[0] !== format)
+    throw new PiecesRefused(
+      'format',
+      `it has format ${piece[0]}, and this program knows ${format}: a newer version wrote it`,
+    );
   if (piece.length < headBytes + linkBytes) throw new PiecesRefused('damaged', 'the piece is cut off');
   const digest = digestOf(piece);
   if (!digest.equals(piece.subarray(-linkBytes)))

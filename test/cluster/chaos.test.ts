@@ -202,7 +202,7 @@ t.test('[chaos] events, offers, deliveries and owners are judged', async (t) => 
 
   const owners = new Owners(say);
   const owned = (owner: string, epoch: number, sequence: number) =>
-    owners.take({ workspaces: [{ workspaceId: 'w', owner, epoch, sequence, copies: [] }] });
+    owners.take({ workspaces: [{ workspaceId: 'w', owner, epoch, needsNewerNode: false, sequence, copies: [] }] });
   owned('node-1', 1, 10);
   owned('node-2', 2, 11);
   t.same([kinds(), owners.changes], [[], 1]);

@@ -42,13 +42,13 @@ t.test('[cluster] the command line', { skip }, async (t) => {
   const c = await open('c');
   for (const { store, record } of [a, b, c]) await store.nodes.renew(record);
   const sequences: number[] = [];
-  for (const [index, node] of ['a', 'a', 'b', 'gone'].entries()) {
+  for (const [index, node] of ['a', 'a', 'b', 'gone', 'newer'].entries()) {
     const id = workspace(index + 1);
     const entry = { id: 'first', expected: 0, bytes: Buffer.from('x') };
     sequences.push(await a.store.logs.append(id, entry, never));
-    await a.store.owners.set(id, { node, epoch: index + 1, schema: 1, isPinned: false }, 0);
+    await a.store.owners.set(id, { node, epoch: index + 1, schema: node === 'newer' ? 2 : 1, isPinned: false }, 0);
   }
-  const [first = 0, second = 0, third = 0, fourth = 0] = sequences;
+  const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0] = sequences;
   const moveTo = async (workspaceId: string, node: string): Promise<void> => {
     const found = await a.store.owners.of(workspaceId);
     if (found === undefined) throw new Error('it has no owner');
@@ -88,10 +88,12 @@ t.test('[cluster] the command line', { skip }, async (t) => {
         ['a', 2, second, { b: first }],
         ['b', 3, third, { a: third, b: first }],
         ['gone', 4, fourth, { b: first }],
+        ['newer', 5, fifth, { b: first }],
       ].map(([owner, epoch, sequence, copies]) => ({
         workspaceId: workspace(Number(epoch)),
         owner,
         epoch,
+        needsNewerNode: owner === 'newer',
         sequence,
         copies: Object.entries(copies ?? {}).map(([name, at]) => ({ node: name, sequence: at })),
       })),
@@ -100,6 +102,8 @@ t.test('[cluster] the command line', { skip }, async (t) => {
     t.match(words, /^a +ready +2 +1\.2\.3 +http:\/\/a:8080$/m);
     t.match(words, /^c +does not answer +0 /m);
     t.match(words, new RegExp(`^${workspace(1)} +a +1 +${first} +b up to date$`, 'm'));
+    t.match(words, new RegExp(`^${workspace(5)} +newer \\(newer version\\) +5 +${fifth} `, 'm'));
+    t.match(words, /^A newer version has changed 1 workspace, and none of its nodes is there: nobody serves it\./m);
     t.match(words, new RegExp(`^${workspace(4)} +gone \\(not there\\) +4 +${fourth} `, 'm'));
   });
 
@@ -124,6 +128,7 @@ t.test('[cluster] the command line', { skip }, async (t) => {
       [[id, 'c'], /the node a refused: its disk is full/],
       [[workspace(3), 'a'], /the node b refused: the node b knows no call move/],
       [[workspace(4), 'a'], /its node gone is not there/],
+      [[workspace(5), 'a'], /the node a is of version 1\.2\.3, and a newer one has changed/],
     ] as const)
       t.match(await run('move', ...args), { code: 1, stdout: '', stderr: message });
     isStuck = true;

@@ -430,6 +430,7 @@ t.test('[cluster] nodes with another key than the others do not serve', async (t
   t.same(lines, []);
   await t.rejects(confirmKeys({ ...keys, secretsKey: 'x'.repeat(32) }, { directory, log }), DataFolderUnusable);
   await confirmKeys(keys, { directory, log });
+  await confirmKeys(keys, { directory: { db, change: () => Promise.reject(new Error('it is away')) }, log });
   t.same(lines, []);
   await confirmKeys({ ...keys, jwtSecret: 'y'.repeat(32) }, { directory, log });
   t.match(lines, [/everyone is signed out/]);

@@ -120,7 +120,7 @@ t.test('[cluster ownership] a file of a newer schema is left alone by older node
   const cluster = await calmCluster(t);
   cluster.nodeOf('ada')?.end('killed');
   await cluster.world.run(15_000);
-  cluster.start('ada', 2);
+  cluster.start('ada', { schema: 2 });
   await cluster.world.run(20_000);
   const newer = workspaces.filter((workspaceId) => cluster.servers.ownerOf(workspaceId)?.ownership.node === 'ada');
   t.ok(newer.length > 0, 'the newer node has its share again');
@@ -129,13 +129,75 @@ t.test('[cluster ownership] a file of a newer schema is left alone by older node
   for (const workspaceId of newer) {
     t.equal(cluster.servers.ownerOf(workspaceId)?.ownership.schema, 2);
     t.equal(cluster.servers.ownerOf(workspaceId)?.ownership.node, 'ada', 'nobody has taken it');
-    await t.rejects(promptly(cluster, workspaceId), { name: 'NotServed' });
+    await t.rejects(promptly(cluster, workspaceId), { name: 'NotServed', why: /newer version/ });
   }
-  cluster.start('bea');
-  cluster.start('ada', 2);
+  cluster.start('ada');
+  await cluster.world.run(30_000);
+  for (const workspaceId of newer) {
+    t.equal(cluster.servers.ownerOf(workspaceId)?.ownership.schema, 2, 'started with an older program, it takes none');
+    await t.rejects(promptly(cluster, workspaceId, 'ada'), { name: 'NotServed', why: /newer version/ });
+  }
+  cluster.nodeOf('bea')?.end('killed');
+  await cluster.world.run(15_000);
+  cluster.start('bea', { schema: 2 });
+  await cluster.world.run(20_000);
+  for (const workspaceId of newer) {
+    t.equal(cluster.servers.ownerOf(workspaceId)?.ownership.node, 'bea', 'a newer one takes them from it');
+    t.equal((await promptly(cluster, workspaceId, 'ada')).kind, 'read', 'and is asked by it');
+  }
+  cluster.nodeOf('ada')?.end('killed');
+  await cluster.world.run(15_000);
+  cluster.start('ada', { schema: 2 });
   await cluster.world.run(20_000);
   for (const workspaceId of newer) t.equal((await promptly(cluster, workspaceId)).kind, 'read');
 });
+
+t.test('[cluster ownership] a node that is not ready has no workspace, not even what it had before', async (t) => {
+  const cluster = await calmCluster(t);
+  const before = ownersOf(cluster);
+  const writing = write(cluster, ['bea', 'cleo']);
+  for (const how of ['stopped', 'killed'] as const) {
+    if (how === 'killed') cluster.nodeOf('ada')?.end(how);
+    else await Promise.all([cluster.nodeOf('ada')?.stop(), cluster.world.run(6000)]);
+    cluster.start('ada', { isReady: false });
+    await cluster.world.run(20_000);
+    const ada = cluster.nodeOf('ada');
+    const held = [...(ada?.ownerships.held() ?? [])].map(([workspaceId]) => workspaceId);
+    t.same(
+      held.filter((workspaceId) => workspaceId !== 'directory'),
+      [],
+      how,
+    );
+    if (how === 'stopped') t.same(writing.failed, []);
+    void ada?.ownerships.beReady();
+    await cluster.world.run(20_000);
+    t.same(ownersOf(cluster), before, 'it gets its share when it is');
+  }
+});
+
+t.test(
+  '[cluster ownership] a copy that cannot follow is tried again, ever more seldom, and nothing else suffers',
+  async (t) => {
+    const cluster = await calmCluster(t);
+    const owner = ownersOf(cluster).at(workspaces.indexOf('directory'));
+    const reader = names.find((name) => name !== owner) ?? '';
+    const files = cluster.nodeOf(reader)?.files;
+    let attempts = 0;
+    if (files === undefined) throw new Error('it is not there');
+    const apply = files.apply.bind(files);
+    files.apply = (workspaceId, entries) => {
+      if (workspaceId !== 'directory') return apply(workspaceId, entries);
+      attempts += 1;
+      return Promise.reject(new Error('it has a format that this version does not know'));
+    };
+    const writing = write(cluster);
+    const minutes = 10;
+    await cluster.world.run(minutes * 60_000);
+    t.ok(attempts > minutes, 'it is tried');
+    t.ok(attempts < minutes * 10, `${attempts} attempts`);
+    t.same(writing.failed, []);
+  },
+);
 
 t.test('[cluster ownership] a node that the log cannot reach answers nothing, and goes on when it can', async (t) => {
   const cluster = await calmCluster(t);

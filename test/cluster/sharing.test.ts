@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { NodeRecord, Ownership } from '../../engine/runtime/cluster/ports.ts';
-import { dutyOf, inLine } from '../../engine/runtime/cluster/sharing.ts';
+import { type NodeRecord, noNodesSchema, type Ownership } from '../../engine/runtime/cluster/ports.ts';
+import { dutyOf, inLine, isTooNew } from '../../engine/runtime/cluster/sharing.ts';
 import { nodeRecord } from '../support/node-record.ts';
 
 const view = (...records: NodeRecord[]): Map<string, NodeRecord> => new Map(records.map((one) => [one.node, one]));
@@ -81,4 +81,23 @@ t.test('[cluster sharing] what each node does for a workspace', async (t) => {
     'nobody else is there',
   );
   t.same(duties(owned('gone', { schema: 2 })), ['none', 'none', 'none'], 'all are too old for it');
+  t.same(
+    duties(owned(first, { schema: 2 })),
+    ['none', 'none', 'none'],
+    'its owner is there again with an older program, and leaves it alone',
+  );
+  const renewed = view(...three.map((one) => (one.node === third ? { ...one, schema: 2 } : one)));
+  t.same(
+    duties(owned(first, { schema: 2 }), renewed),
+    ['none', 'none', 'serve'],
+    'the newer one takes it from an owner that cannot open it',
+  );
+  t.same(duties(owned(first, { schema: 2, isPinned: true }), renewed), ['none', 'none', 'serve']);
+});
+
+t.test('[cluster sharing] too new is what nobody who is there can open, and not what nobody is to serve', async (t) => {
+  t.notOk(isTooNew(owned('a'), three));
+  t.ok(isTooNew(owned('a', { schema: 2 }), three));
+  t.notOk(isTooNew(owned('a', { schema: 2 }), [...three, nodeRecord('d', { schema: 2, isDraining: true })]));
+  t.notOk(isTooNew(owned('-discarded', { schema: noNodesSchema }), three));
 });

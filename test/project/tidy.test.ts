@@ -112,7 +112,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'database',
     'table',
     'assistant/ directory/ growth/ knowledge/ mail/ migrations/ page-log/ platform/ runtime/ search/ verification/ workspace/',
-    'conversations/ customers/ glance imports/',
+    'conversations/ customers/ glance imports/ schema-version',
     'calls/ reports/',
     'operations/',
   ],

@@ -18,6 +18,8 @@ export interface ProcessLimits {
   readonly descriptors?: number;
   /** What is kept at least of each of its two outputs, the newest. */
   readonly logChars?: number;
+  /** Another copy of the program. */
+  readonly program?: string | undefined;
 }
 
 const keptLogChars = 4 * 1024 * 1024;
@@ -35,13 +37,13 @@ export class ServiceProcess {
   private constructor(
     env: Readonly<Record<string, string>>,
     nodeArgs: readonly string[],
-    { descriptors, logChars = keptLogChars }: ProcessLimits,
+    { descriptors, logChars = keptLogChars, program = root }: ProcessLimits,
   ) {
     this.#logChars = logChars;
     // Nothing of the test's environment affects the service, including the loader that tap puts into NODE_OPTIONS.
     const limited = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
     this.#child = spawn('env', ['-u', 'NODE_OPTIONS', ...limited, process.execPath, ...nodeArgs, 'http/main.js'], {
-      cwd: root,
+      cwd: program,
       env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

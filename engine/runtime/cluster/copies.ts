@@ -10,6 +10,8 @@ import type { Restorer } from './restore.ts';
 /** Copies that are read from snapshot and log at once: a node that joins reads its whole share. */
 const readingAtOnce = 4;
 const retryMs = 1000;
+/** What a newer version writes, this one may never be able to read. */
+const maxRetryMs = 60_000;
 /** Between two writes to a copy. */
 const restMs = 500;
 
@@ -18,6 +20,8 @@ interface Copy {
   /** Resolves when nothing is applied any more. */
   ended: Promise<void>;
   isFollowing: boolean;
+  /** In a row. */
+  failures: number;
 }
 
 export class Copies {
@@ -61,6 +65,7 @@ export class Copies {
       abort: new AbortController(),
       ended: this.#ending.get(workspaceId) ?? Promise.resolve(),
       isFollowing: false,
+      failures: 0,
     });
     this.#reading.add(workspaceId);
   }
@@ -89,7 +94,7 @@ export class Copies {
   async warm(workspaceId: string): Promise<void> {
     await this.stop(workspaceId);
     if (!this.#isFree(workspaceId)) throw new Error('the copy is in use');
-    const copy: Copy = { abort: new AbortController(), ended: Promise.resolve(), isFollowing: false };
+    const copy: Copy = { abort: new AbortController(), ended: Promise.resolve(), isFollowing: false, failures: 0 };
     this.#copies.set(workspaceId, copy);
     const restored = this.#ports.restorer.restore(workspaceId);
     copy.ended = restored.then(
@@ -131,13 +136,15 @@ export class Copies {
     );
   }
 
-  async #follow(workspaceId: string, { abort }: Copy): Promise<void> {
+  async #follow(workspaceId: string, copy: Copy): Promise<void> {
+    const { abort } = copy;
     const { logs, files, restorer } = this.#ports;
     await files.current(workspaceId);
     const entries = logs.follow(workspaceId, files.sequence(workspaceId), abort.signal);
     for await (const batch of restorer.batches(entries)) {
       if (abort.signal.aborted) return;
       await restorer.apply(workspaceId, batch);
+      copy.failures = 0;
       await files.current(workspaceId);
       // What comes meanwhile is applied together. Whoever takes the workspace reads the last moment from the log.
       if (!this.#isUrgent(workspaceId)) await this.#rest(abort.signal);
@@ -169,7 +176,9 @@ export class Copies {
   #again(workspaceId: string, copy: Copy): void {
     if (copy.abort.signal.aborted) return;
     copy.isFollowing = false;
-    this.#clock.after(retryMs, () => {
+    const pauseMs = Math.min(retryMs * 2 ** copy.failures, maxRetryMs);
+    copy.failures += 1;
+    this.#clock.after(pauseMs, () => {
       if (this.#copies.get(workspaceId) === copy) this.#reading.add(workspaceId);
     });
   }

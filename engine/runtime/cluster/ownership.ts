@@ -9,9 +9,19 @@ import type { Copies } from './copies.ts';
 import { Gate } from './gate.ts';
 import type { Lease } from './lease.ts';
 import { Limited } from './limited.ts';
-import type { Files, NodeRecord, Nodes, Owners, Ownership, Peers, WorkspaceLogs } from './ports.ts';
+import {
+  type Files,
+  LogUnreachable,
+  type NodeRecord,
+  type Nodes,
+  noNodesSchema,
+  type Owners,
+  type Ownership,
+  type Peers,
+  type WorkspaceLogs,
+} from './ports.ts';
 import type { Restorer } from './restore.ts';
-import { dutyOf, inLine } from './sharing.ts';
+import { canOpen, dutyOf, inLine, isTooNew } from './sharing.ts';
 import type { View } from './view.ts';
 
 /** A dead node's workspaces: each waits for the log and the disk, so a few at once are quicker than one. */
@@ -20,6 +30,10 @@ const retryMs = 500;
 const retryDamagedMs = 10_000;
 /** Others need not wait for one whose outside work takes longer to end. */
 const settleShortlyMs = 50;
+/** What is left alone is told together, and not while records of a start come one by one. */
+const tellLeftMs = 5000;
+/** Of many, the first. */
+const maxIdsTold = 10;
 
 /** A workspace that this node serves, or is about to. */
 export interface Holding {
@@ -70,6 +84,12 @@ export class Ownerships {
   readonly #taking = new Limited(takingAtOnce, (workspaceId) => this.#take(workspaceId));
   /** One by one: each is a moment's pause for its clients. */
   readonly #giving = new Limited(1, (workspaceId) => this.#giveAsDue(workspaceId));
+  /** Those that could not be taken, and how many times in a row. */
+  readonly #failures = new Map<string, number>();
+  readonly #leftAlone = new Set<string>();
+  /** How many of them the log was told of. */
+  #leftAloneTold = 0;
+  #isTellingLeft = false;
   #listeners = new Set<() => void>();
   #isOver = false;
 
@@ -107,6 +127,11 @@ export class Ownerships {
     return isServed && this.#isValid(holding) ? holding.epoch : undefined;
   }
 
+  /** Whether a newer program has changed the file, and nobody who is there can open it. */
+  isLeftAlone(workspaceId: string): boolean {
+    return this.#leftAlone.has(workspaceId);
+  }
+
   /** Calls back once, after the next change of what is served or known. */
   onceChanged(call: () => void): { cancel(): void } {
     this.#listeners.add(call);
@@ -132,8 +157,16 @@ export class Ownerships {
   /** Hands a workspace that this node serves to another, where it stays. Rejects if that is not possible now. */
   async move(workspaceId: string, node: string): Promise<void> {
     const { nodes, owners } = this.#options.view;
-    const to = inLine(workspaceId, nodes.values(), owners.get(workspaceId)?.schema).find((one) => one.node === node);
-    if (to === undefined) throw new Error(`node ${node} takes no workspaces, or is not there`);
+    const schema = owners.get(workspaceId)?.schema ?? 0;
+    const to = inLine(workspaceId, nodes.values(), schema).find((one) => one.node === node);
+    if (to === undefined) {
+      const isTooOld = (nodes.get(node)?.schema ?? schema) < schema;
+      throw new Error(
+        isTooOld
+          ? `node ${node} is of an older version, which cannot open the workspace any more`
+          : `node ${node} takes no workspaces, or is not there`,
+      );
+    }
     await this.#give(workspaceId, { to, isPinned: true });
   }
 
@@ -143,8 +176,14 @@ export class Ownerships {
     if (holding === undefined) return;
     const { epoch, revision } = holding;
     this.#drop(workspaceId, holding, new Error('the workspace was not made'));
-    const nobody = { node: '-discarded', epoch: epoch + 1, schema: Number.MAX_SAFE_INTEGER, isPinned: false };
+    const nobody = { node: '-discarded', epoch: epoch + 1, schema: noNodesSchema, isPinned: false };
     await this.#options.owners.set(workspaceId, nobody, revision);
+  }
+
+  /** Takes its share from now on; before, only what every node needs. */
+  async beReady(): Promise<void> {
+    await this.#options.lease.update({ isReady: true });
+    this.#look();
   }
 
   /** Resolves when everything is handed over. Never, if no other node can take it: the caller has a bound. */
@@ -192,19 +231,47 @@ export class Ownerships {
     if (outdated !== undefined && isOutdated(outdated, ownership))
       this.#drop(workspaceId, outdated, new Error('another node owns the workspace'));
     const holding = this.#holdings.get(workspaceId);
+    if (ownership === undefined) this.#leftAlone.delete(workspaceId);
     if (ownership === undefined || !lease.isHeld || this.#isOver) return;
-    const duty = dutyOf(this.#node, workspaceId, { ownership, nodes: this.#nodes() });
+    const nodes = this.#nodes();
+    this.#noteLeft(workspaceId, isTooNew(ownership, nodes.values()));
+    const duty = dutyOf(this.#node, workspaceId, { ownership, nodes });
     if (holding !== undefined) {
       if (duty.kind === 'give' && holding.state === 'serving') this.#giving.add(workspaceId);
       // A node that is to hand over what it does not serve yet takes it first.
-    } else if (duty.kind === 'serve' || duty.kind === 'give') this.#taking.add(workspaceId);
-    else if (duty.kind === 'copy' || everywhere.has(workspaceId)) copies.keep(workspaceId);
+    } else if (duty.kind === 'serve' || duty.kind === 'give') {
+      if (lease.record.isReady || everywhere.has(workspaceId)) this.#taking.add(workspaceId);
+    } else if (duty.kind === 'copy' || everywhere.has(workspaceId)) copies.keep(workspaceId);
     else if (view.nodes.has(ownership.node)) void copies.remove(workspaceId);
   }
 
   /** Who is there. This node knows best about itself. */
   #nodes(): ReadonlyMap<string, NodeRecord> {
     return new Map(this.#options.view.nodes).set(this.#node, this.#options.lease.record);
+  }
+
+  #noteLeft(workspaceId: string, isLeft: boolean): void {
+    if (isLeft) this.#leftAlone.add(workspaceId);
+    else this.#leftAlone.delete(workspaceId);
+    if (this.#leftAlone.size === this.#leftAloneTold || this.#isTellingLeft) return;
+    this.#isTellingLeft = true;
+    this.#options.clock.after(tellLeftMs, () => this.#tellLeft());
+  }
+
+  #tellLeft(): void {
+    const { log, lease } = this.#options;
+    const before = this.#leftAloneTold;
+    const { size } = this.#leftAlone;
+    this.#isTellingLeft = false;
+    this.#leftAloneTold = size;
+    if (size === before || this.#isOver) return;
+    const fields = { workspaces: size, workspaceIds: [...this.#leftAlone].slice(0, maxIdsTold) };
+    if (size === 0) log.info(fields, 'what a newer version has changed is served by its nodes again');
+    else
+      log.warn(
+        { ...fields, schema: lease.record.schema },
+        'a newer version has changed these workspaces and none of its nodes is there: they are left alone, and answered with 503, until one is',
+      );
   }
 
   async #take(workspaceId: string): Promise<void> {
@@ -225,6 +292,7 @@ export class Ownerships {
       if (this.#isCurrent(workspaceId, holding) && holding.gate !== undefined) {
         holding.state = 'serving';
         files.serve(workspaceId, holding.gate);
+        this.#failures.delete(workspaceId);
         this.#options.counts?.observeTakeOver();
         // It may have become another's meanwhile.
         this.#look(workspaceId);
@@ -234,6 +302,7 @@ export class Ownerships {
       log.warn({ workspaceId, err: error }, 'a workspace could not be taken over; it is tried again');
       // Its file may be damaged: that is this workspace's trouble alone.
       if (holding.state === 'serving') againMs = retryDamagedMs;
+      else if (!(error instanceof LogUnreachable)) againMs = this.#pauseAfterFailure(workspaceId);
     }
     if (this.#holdings.get(workspaceId) === holding) {
       this.#holdings.delete(workspaceId);
@@ -243,7 +312,14 @@ export class Ownerships {
     clock.after(againMs, () => this.#look(workspaceId));
   }
 
-  /** Makes this node the owner, if nobody who is there is. */
+  /** Longer each time: what cannot be read now may not be readable for long. */
+  #pauseAfterFailure(workspaceId: string): number {
+    const failures = this.#failures.get(workspaceId) ?? 0;
+    this.#failures.set(workspaceId, failures + 1);
+    return Math.min(retryMs * 2 ** failures, retryDamagedMs);
+  }
+
+  /** Makes this node the owner, if nobody who is there can be. */
   async #claim(workspaceId: string, holding: Holding): Promise<boolean> {
     const { owners, nodes, view, lease } = this.#options;
     const { schema } = lease.record;
@@ -252,7 +328,8 @@ export class Ownerships {
     if (before !== undefined) {
       if (before.schema > schema) return false;
       // Asked after the record was read: an owner that comes back later changes the record, and set() fails.
-      if (before.node !== this.#node && (await nodes.of(before.node)) !== undefined) return false;
+      const owner = before.node === this.#node ? undefined : await nodes.of(before.node);
+      if (owner !== undefined && canOpen(owner, before)) return false;
     }
     if (!this.#isCurrent(workspaceId, holding)) return false;
     holding.epoch = (before?.epoch ?? 0) + 1;

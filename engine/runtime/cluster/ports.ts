@@ -44,6 +44,9 @@ export interface WorkspaceLogs {
   purge(workspaceId: string, upTo: number): Promise<void>;
 }
 
+/** The schema of what no node is to serve. */
+export const noNodesSchema = Number.MAX_SAFE_INTEGER;
+
 export interface Ownership {
   readonly node: string;
   /** One more with each change. */

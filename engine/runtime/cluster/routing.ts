@@ -7,6 +7,7 @@ import { NotServed } from '../placement.ts';
 import type { Lease } from './lease.ts';
 import type { Ownerships } from './ownership.ts';
 import type { NodeRecord } from './ports.ts';
+import { canOpen } from './sharing.ts';
 import type { View } from './view.ts';
 
 export type Way =
@@ -14,7 +15,8 @@ export type Way =
   | { readonly to: 'node'; readonly node: NodeRecord }
   /** It has an owner soon. */
   | { readonly to: 'wait' }
-  | { readonly to: 'nowhere' };
+  /** `why`: if it takes more than a moment. */
+  | { readonly to: 'nowhere'; readonly why?: string };
 
 /** A planned hand-over takes a quarter of a second, a take-over from a warm copy little more. */
 const waitMs = 2000;
@@ -24,6 +26,8 @@ const longestMs = 15_000;
 const askAgainMs = 50;
 /** Those who wait hold a request each. */
 const maxWaiting = 2000;
+const needsNewer =
+  'A newer version of this service has upgraded this, and none of its nodes is running at the moment. Try again later.';
 
 export interface Ways<Answer> {
   /** `read`: may be asked twice. `command`: its outcome left the lane when the log had it. */
@@ -60,8 +64,10 @@ export class Router {
     }
     const ownership = this.#view.owners.get(workspaceId);
     if (ownership === undefined) return { to: 'nowhere' };
+    if (this.#ownerships.isLeftAlone(workspaceId)) return { to: 'nowhere', why: needsNewer };
     const node = this.#view.nodes.get(ownership.node);
-    return node === undefined || node.node === this.#lease.record.node ? { to: 'wait' } : { to: 'node', node };
+    const isThere = node !== undefined && node.node !== this.#lease.record.node && canOpen(node, ownership);
+    return isThere ? { to: 'node', node } : { to: 'wait' };
   }
 
   /** For who came to this node. Rejects with NotServed, or as the answer does. */
@@ -89,7 +95,8 @@ export class Router {
       }
       // Whoever sent it here asks where it is now.
       if (way.to === 'node' && ways.there === undefined) throw new NotServed();
-      if (way.to === 'nowhere' || this.#clock.now() >= untilMs || this.#waiting >= maxWaiting) throw new NotServed();
+      if (way.to === 'nowhere') throw new NotServed(1, way.why);
+      if (this.#clock.now() >= untilMs || this.#waiting >= maxWaiting) throw new NotServed();
       this.#ownerships.hurry(workspaceId);
       await this.#change();
     }

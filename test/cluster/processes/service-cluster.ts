@@ -27,11 +27,17 @@ export interface ClusterOptions extends ClusterSize {
 
 /** As `switchboard cluster status --json` prints it. */
 export interface ClusterStatus {
-  readonly nodes: readonly { readonly node: string; readonly isReady: boolean; readonly workspaces: number }[];
+  readonly nodes: readonly {
+    readonly node: string;
+    readonly version: string;
+    readonly isReady: boolean;
+    readonly workspaces: number;
+  }[];
   readonly workspaces: readonly {
     readonly workspaceId: string;
     readonly owner: string;
     readonly epoch: number;
+    readonly needsNewerNode: boolean;
     readonly sequence: number;
     readonly copies: readonly { readonly node: string; readonly sequence: number }[];
   }[];

@@ -55,9 +55,10 @@ export class ServiceNode {
     return this.#running.pid;
   }
 
-  begin(): void {
+  /** `program`: the folder of another version. */
+  begin(program?: string): void {
     if (this.#process !== undefined) throw new Error(`${this.name} runs already`);
-    this.#process = ServiceProcess.start(this.#t, this.env, ['--v8-pool-size=2'], { logChars });
+    this.#process = ServiceProcess.start(this.#t, this.env, ['--v8-pool-size=2'], { logChars, program });
   }
 
   /** Resolves when /readyz says so. Rejects, with what it wrote, if the process ends first or takes too long. */

@@ -57,10 +57,11 @@ export class SimNode {
     incarnation: string;
     folder: Folder;
     schema?: number;
+    isReady?: boolean;
     peers: (name: string) => SimNode | undefined;
     onFired: (workspaceId: string, id: string) => void;
   }) {
-    const { world, servers, link, name, incarnation, folder, schema = 1, peers, onFired } = options;
+    const { world, servers, link, name, incarnation, folder, schema = 1, isReady = true, peers, onFired } = options;
     this.name = name;
     this.link = link;
     this.#peers = peers;
@@ -86,7 +87,7 @@ export class SimNode {
       nodes,
       clock,
       log: silentLog,
-      record: { node: name, url: name, version: '1', schema, incarnation, isReady: true, isDraining: false },
+      record: { node: name, url: name, version: '1', schema, incarnation, isReady, isDraining: false },
       hooks: { onTerm: () => this.ownerships.onTerm(), onReplaced: () => this.end('another of its name is there') },
     });
     let made = 0;

@@ -114,7 +114,10 @@ export class ClusterSimulation {
     return node?.life.isOver === false ? node : undefined;
   }
 
-  #make(name: string, { folder, schema = 1 }: { folder: Folder; schema?: number | undefined }): SimNode {
+  #make(
+    name: string,
+    { folder, schema = 1, isReady = true }: { folder: Folder; schema?: number; isReady?: boolean },
+  ): SimNode {
     this.#incarnations += 1;
     const link = this.#machines.get(name)?.link;
     if (link === undefined) throw new Error('no such machine');
@@ -126,6 +129,7 @@ export class ClusterSimulation {
       incarnation: `${name}${this.#incarnations}`,
       folder,
       schema,
+      isReady,
       peers: (peer) => this.nodeOf(peer),
       onFired: (workspaceId, id) => this.told.fire(workspaceId, id),
     });
@@ -134,10 +138,10 @@ export class ClusterSimulation {
   }
 
   /** Starts a process on the machine of that name, if none runs. */
-  start(name: string, schema?: number): void {
+  start(name: string, as: { schema?: number; isReady?: boolean } = {}): void {
     const machine = this.#machines.get(name);
     if (machine !== undefined && this.nodeOf(name) === undefined)
-      machine.node = this.#make(name, { folder: machine.folder, schema });
+      machine.node = this.#make(name, { folder: machine.folder, ...as });
   }
 
   /** As whoever registers does it: again, if it failed. */
