@@ -142,6 +142,23 @@ t.test('[cluster] with a NATS server', { skip }, async (t) => {
     const server = await startNats(t, { config: `tls { cert_file: "${cert}", key_file: "${key}" }` });
     const { owners } = await openStore(t, `tls://localhost:${server.port}`, { caFile: cert });
     t.equal(await owners.of('w'), undefined);
+    t.match(
+      await refusalOf(`tls://127.0.0.1:${server.port}`, { caFile: cert }),
+      /has a certificate that cannot be trusted .*127\.0\.0\.1/,
+      'an address is not the name',
+    );
+  });
+
+  t.test('a certificate for an address', { skip: noOpenssl }, async (t) => {
+    const { cert, key } = makeCertificate(tempFolder(t), 'nats', { host: 'IP:127.0.0.1' });
+    const server = await startNats(t, { config: `tls { cert_file: "${cert}", key_file: "${key}" }` });
+    const { owners } = await openStore(t, `tls://127.0.0.1:${server.port}`, { caFile: cert });
+    t.equal(await owners.of('w'), undefined);
+    t.match(
+      await refusalOf(`tls://localhost:${server.port}`, { caFile: cert }),
+      /has a certificate that cannot be trusted .*localhost/,
+      'a name is not the address',
+    );
   });
 
   t.test('a certificate that is not trusted', async (t) => {

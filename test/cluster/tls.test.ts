@@ -55,7 +55,7 @@ class TlsProxy {
       for (const socket of this.#sockets) socket.destroy();
       this.#server.close();
     });
-    return `https://localhost:${(this.#server.address() as AddressInfo).port}`;
+    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 }
 
@@ -69,7 +69,8 @@ interface Secured {
 /** A NATS that speaks TLS alone, and what a node needs to come in. */
 async function startSecured(t: Teardown): Promise<Secured> {
   const folder = tempFolder(t);
-  const [ofNats, ofNodes] = [makeCertificate(folder, 'nats'), makeCertificate(folder, 'nodes')];
+  const [ofNats, ofNodes] = ['nats', 'nodes'].map((name) => makeCertificate(folder, name, { host: 'IP:127.0.0.1' }));
+  if (ofNats === undefined || ofNodes === undefined) throw new Error('there is no certificate');
   const accounts = makeAccounts();
   const creds = join(folder, 'nodes.creds');
   writeFileSync(creds, accounts.creds);
@@ -85,7 +86,7 @@ async function startSecured(t: Teardown): Promise<Secured> {
     SMTP_LISTEN: '127.0.0.1:0',
     DNS_SERVERS: '127.0.0.1:9',
   };
-  return { url: `tls://localhost:${port}`, settings, ofNodes, folder };
+  return { url: `tls://127.0.0.1:${port}`, settings, ofNodes, folder };
 }
 
 async function startBehindProxy(

@@ -13,8 +13,12 @@ export const noOpenssl = ((): string | false => {
   }
 })();
 
-/** A self-signed certificate for localhost, and its key. */
-export function makeCertificate(folder: string, name: string): { cert: string; key: string } {
+/** A self-signed certificate, for localhost by default, and its key. */
+export function makeCertificate(
+  folder: string,
+  name: string,
+  { host = 'DNS:localhost' }: { host?: string } = {},
+): { cert: string; key: string } {
   const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
   execFileSync(
     'openssl',
@@ -31,7 +35,7 @@ export function makeCertificate(folder: string, name: string): { cert: string; k
       '-subj',
       `/CN=${name}`,
       '-addext',
-      'subjectAltName=DNS:localhost',
+      `subjectAltName=${host}`,
       '-keyout',
       files.key,
       '-out',

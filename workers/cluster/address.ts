@@ -3,7 +3,14 @@
 
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { AuthorizationError, credsAuthenticator, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { isIP } from 'node:net';
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
+import {
+  AuthorizationError,
+  credsAuthenticator,
+  type NodeConnectionOptions,
+  type TlsOptions,
+} from '@nats-io/transport-node';
 import { Refused } from '../failures.ts';
 
 export interface NatsSettings {
@@ -53,7 +60,7 @@ export async function connectionOptions(settings: NatsSettings): Promise<NodeCon
     ignoreAuthErrorAbort: true,
     ...(user === undefined ? {} : { user, pass: pass ?? '' }),
     ...(creds === undefined ? {} : { authenticator: credsAuthenticator(creds) }),
-    ...(isTls || ca !== undefined ? { tls: ca === undefined ? {} : { ca } } : {}),
+    ...(isTls || ca !== undefined ? { tls: tlsOptions(servers, ca) } : {}),
   };
 }
 
@@ -79,6 +86,25 @@ export function parseUrl(text: string): {
     user: decoded(first.username),
     pass: decoded(first.password),
     isTls: first.protocol === 'tls:',
+  };
+}
+
+/** The library passes on to Node.js what it does not know itself. */
+function tlsOptions(
+  servers: readonly string[],
+  ca: string | undefined,
+): TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> {
+  const hosts = servers.map((server) => new URL(`nats://${server}`).hostname.replace(/^\[|\]$/g, ''));
+  const addresses = hosts.filter((host) => isIP(host) !== 0);
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    checkServerIdentity(host, certificate) {
+      // The library has the certificate of a server at an IP address checked for the name localhost.
+      const isAddress = host === 'localhost' && addresses.length > 0;
+      const meant = isAddress ? [...addresses, ...hosts.filter((one) => one === host)] : [host];
+      const problems = meant.map((one) => checkServerIdentity(one, certificate));
+      return problems.includes(undefined) ? undefined : problems[0];
+    },
   };
 }
 
