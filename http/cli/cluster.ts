@@ -6,8 +6,10 @@ import { leaseMs } from '../../engine/runtime/cluster/lease.ts';
 import {
   CallRefused,
   CallTimedOut,
+  directoryId,
   NodeAway,
   type NodeRecord,
+  noNodesSchema,
   type Ownership,
 } from '../../engine/runtime/cluster/ports.ts';
 import { canOpen, isTooNew } from '../../engine/runtime/cluster/sharing.ts';
@@ -191,6 +193,8 @@ async function look({ inventory, calls }: ClusterStore): Promise<Seen> {
   );
   const silent = names.filter((_, index) => answers[index]?.status === 'rejected');
   const workspaces = [...owners]
+    // Not one whose making failed.
+    .filter(([workspaceId, { schema }]) => schema !== noNodesSchema || workspaceId === directoryId)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([workspaceId, ownership]) => ({
       workspaceId,
@@ -242,7 +246,7 @@ function inWords(
       ['WORKSPACE', 'OWNER', 'EPOCH', 'SEQUENCE', 'COPIES'],
       workspaces.map(({ workspaceId, owner, epoch, needsNewerNode, sequence, copies }) => [
         workspaceId,
-        needsNewerNode ? `${owner} (newer version)` : records.has(owner) ? owner : `${owner} (not there)`,
+        ownerInWords(owner, { isThere: records.has(owner), needsNewerNode }),
         `${epoch}`,
         `${sequence}`,
         copies.map((one) => `${one.node} ${one.sequence >= sequence ? 'up to date' : `at ${one.sequence}`}`).join(', '),
@@ -255,6 +259,16 @@ function inWords(
           `A newer version has changed ${countOf(left)}, and none of its nodes is there: nobody serves ${left === 1 ? 'it' : 'them'}. Start a node of that version.`,
         ]),
   ];
+}
+
+function ownerInWords(
+  owner: string,
+  { isThere, needsNewerNode }: { readonly isThere: boolean; readonly needsNewerNode: boolean },
+): string {
+  if (needsNewerNode) return `${owner} (newer version)`;
+  // No node has such a name: it was brought in, and none has started since.
+  if (owner.startsWith('-')) return 'nobody yet';
+  return isThere ? owner : `${owner} (not there)`;
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {

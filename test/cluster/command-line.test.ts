@@ -1,7 +1,7 @@
 // `switchboard cluster status`, `move` and `drain`, as processes, on a real NATS server with nodes that only answer calls.
 
 import t from 'tap';
-import { CallRefused, type NodeRecord } from '../../engine/runtime/cluster/ports.ts';
+import { CallRefused, type NodeRecord, noNodesSchema } from '../../engine/runtime/cluster/ports.ts';
 import type { ClusterStore } from '../../workers/cluster/cluster.ts';
 import { answerCopies, copiesPerAnswer } from '../../workers/cluster/inventory.ts';
 import { openStore, operator, skip, startNats } from '../support/nats.ts';
@@ -42,13 +42,15 @@ t.test('[cluster] the command line', { skip }, async (t) => {
   const c = await open('c');
   for (const { store, record } of [a, b, c]) await store.nodes.renew(record);
   const sequences: number[] = [];
-  for (const [index, node] of ['a', 'a', 'b', 'gone', 'newer'].entries()) {
+  for (const [index, node] of ['a', 'a', 'b', 'gone', 'newer', '-imported'].entries()) {
     const id = workspace(index + 1);
     const entry = { id: 'first', expected: 0, bytes: Buffer.from('x') };
     sequences.push(await a.store.logs.append(id, entry, never));
     await a.store.owners.set(id, { node, epoch: index + 1, schema: node === 'newer' ? 2 : 1, isPinned: false }, 0);
   }
-  const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0] = sequences;
+  const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0] = sequences;
+  const discarded = { node: '-discarded', epoch: 2, schema: noNodesSchema, isPinned: false };
+  await a.store.owners.set(workspace(99), discarded, 0);
   const moveTo = async (workspaceId: string, node: string): Promise<void> => {
     const found = await a.store.owners.of(workspaceId);
     if (found === undefined) throw new Error('it has no owner');
@@ -89,6 +91,7 @@ t.test('[cluster] the command line', { skip }, async (t) => {
         ['b', 3, third, { a: third, b: first }],
         ['gone', 4, fourth, { b: first }],
         ['newer', 5, fifth, { b: first }],
+        ['-imported', 6, sixth, { b: first }],
       ].map(([owner, epoch, sequence, copies]) => ({
         workspaceId: workspace(Number(epoch)),
         owner,
@@ -103,6 +106,7 @@ t.test('[cluster] the command line', { skip }, async (t) => {
     t.match(words, /^c +does not answer +0 /m);
     t.match(words, new RegExp(`^${workspace(1)} +a +1 +${first} +b up to date$`, 'm'));
     t.match(words, new RegExp(`^${workspace(5)} +newer \\(newer version\\) +5 +${fifth} `, 'm'));
+    t.match(words, new RegExp(`^${workspace(6)} +nobody yet +6 +${sixth} `, 'm'));
     t.match(words, /^A newer version has changed 1 workspace, and none of its nodes is there: nobody serves it\./m);
     t.match(words, new RegExp(`^${workspace(4)} +gone \\(not there\\) +4 +${fourth} `, 'm'));
   });

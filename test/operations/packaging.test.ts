@@ -1,10 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { connect } from '@nats-io/transport-node';
 import t from 'tap';
 import { readConfig } from '../../http/process/config.ts';
 import { createMetrics } from '../../http/process/metrics.ts';
 import { tempFolder } from '../support/folder.ts';
+import { freePort } from '../support/free-port.ts';
+import { NatsServer } from '../support/nats.ts';
 import { startService, type Teardown } from '../support/service.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -106,6 +109,32 @@ t.test('[cluster] NATS takes the configuration that is shipped', { skip: noNats 
   const [, password] = /^ROUTE_PASSWORD: "(.*)"$/m.exec(config) ?? [];
   t.equal(config.split(`nats://routes:${password}@`).length, 4);
 });
+
+t.test(
+  '[cluster] the operator of that configuration may ask about its servers, and a node may not',
+  { skip: noNats },
+  async (t) => {
+    const port = await freePort();
+    const config = read('nats.conf')
+      .replace('"0.0.0.0:4222"', `"127.0.0.1:${port}"`)
+      .replace('"0.0.0.0:6222"', '"127.0.0.1:-1"')
+      .replace('http: "127.0.0.1:8222"', '')
+      .replace('/var/lib/nats', tempFolder(t));
+    const path = join(tempFolder(t), 'nats.conf');
+    writeFileSync(path, config);
+    const server = new NatsServer('a', port, path);
+    t.teardown(() => server.kill());
+    await server.begin();
+    const passwordOf = (name: string): string => new RegExp(`^${name}: "(.*)"$`, 'm').exec(config)?.[1] ?? '';
+    const ask = async (user: string, pass: string): Promise<unknown> => {
+      const connection = await connect({ servers: `127.0.0.1:${port}`, user, pass });
+      t.teardown(() => connection.close());
+      return (await connection.request('$SYS.REQ.SERVER.PING', '', { timeout: 30_000 })).json();
+    };
+    t.match(await ask('operator', passwordOf('OPERATOR_PASSWORD')), { server: { name: 'a' } });
+    await t.rejects(ask('switchboard', passwordOf('CLIENT_PASSWORD')), /no responders/i);
+  },
+);
 
 t.test('[cluster] the unit of NATS is one that systemd takes', { skip: noAnalyze }, async (t) => {
   const path = join(tempFolder(t), 'nats.service');

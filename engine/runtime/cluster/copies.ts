@@ -116,12 +116,16 @@ export class Copies {
     if (copy === undefined) return;
     await copy.ended;
     if (copy.abort.signal.aborted) return;
-    copy.ended = this.#ports.restorer.restore(workspaceId).then(
-      () => undefined,
-      (error: unknown) => this.#failed(workspaceId, error),
+    const read = this.#ports.restorer.restore(workspaceId).then(
+      () => true,
+      (error: unknown) => {
+        this.#failed(workspaceId, error);
+        return false;
+      },
     );
-    await copy.ended;
-    this.#followLater(workspaceId, copy);
+    copy.ended = read.then(() => undefined);
+    if (await read) this.#followLater(workspaceId, copy);
+    else this.#again(workspaceId, copy);
   }
 
   #followLater(workspaceId: string, copy: Copy): void {
