@@ -103,7 +103,8 @@ export class Directory extends DirectoryFile {
    */
   async findEmailElsewhere(email: string): Promise<DirectoryEmail | undefined> {
     if (!this.isCopy) return undefined;
-    if (!this.#isBelieved) await this.#inform();
+    // Always: whoever registered a moment ago at another node signs in.
+    await this.#inform();
     return findDirectoryEmail(this.db, email);
   }
 

@@ -6,7 +6,7 @@ import type { Directory } from '../directory/directory.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { type Actor, systemCaller } from '../runtime/caller.ts';
 import type { Engine } from '../runtime/engine.ts';
-import { ServedElsewhere } from '../runtime/placement.ts';
+import type { Log } from '../runtime/log.ts';
 import { requireAdmin } from '../workspace/access.ts';
 import { hostNameOf } from '../workspace/sites.ts';
 import { changeKbSettings, forgetHelpHost, type KbChanges, type KbSettings, kbSettings } from './settings.ts';
@@ -17,6 +17,7 @@ const inADomain = /[a-z0-9]\.[a-z0-9-]*[a-z][a-z0-9-]*$/;
 export interface HelpHostPorts {
   readonly engine: Engine;
   readonly directory: Directory;
+  readonly log: Log;
   readonly names: NameResolver;
   /** Hosts that the service itself uses. */
   readonly ownHosts: readonly string[];
@@ -31,7 +32,7 @@ export async function changeSettingsAndHost(
   actor: Actor,
   changes: KbChanges,
 ): Promise<KbSettings> {
-  const { engine, directory } = ports;
+  const { engine, directory, log } = ports;
   const { workspaceId } = actor;
   const helpHost = changes.helpHost == null ? changes.helpHost : requireHost(changes.helpHost);
   const present = directory.helpHostOf(workspaceId);
@@ -43,12 +44,13 @@ export async function changeSettingsAndHost(
   if (isNew && former !== undefined && former !== workspaceId) {
     await engine.whenOpen(former);
     const params = { host: helpHost };
-    // One that another node serves goes on naming the host in its settings; the directory says where it leads.
+    // It may be served elsewhere, or its file be unreadable: then its settings go on naming the host, and the directory
+    // says where it leads. The change that was asked for is done.
     await engine
       .execute(forgetHelpHost, { workspaceId: former, caller: systemCaller, params })
-      .catch((error: unknown) => {
-        if (!(error instanceof ServedElsewhere)) throw error;
-      });
+      .catch((error: unknown) =>
+        log.warn({ workspaceId: former, err: error }, 'a workspace still names a host that it lost'),
+      );
   }
   return after;
 }

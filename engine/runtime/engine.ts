@@ -296,8 +296,9 @@ export class Engine {
     return this.#workspaces.get(workspaceId)?.lane;
   }
 
-  /** Resolves when what was submitted is durable and published; nothing runs after it. */
+  /** Starts no deadline. Resolves when what was submitted is durable and published; nothing runs after it. */
   async restOne(workspaceId: string): Promise<void> {
+    this.#deadlines.forget(workspaceId);
     const workspace = this.#workspaces.get(workspaceId);
     await workspace?.drained();
     await workspace?.lane.hold();
@@ -322,13 +323,14 @@ export class Engine {
   }
 
   /**
-   * Begins no request that acts outside; once those under way are over, starts no deadline and no outside work of it
-   * either. Resolves when what is under way is recorded, or after a while.
+   * Begins no request that acts outside; once those under way are over, starts no outside work of it either. Resolves when
+   * what is under way is recorded, or after a while.
    */
   async settle(workspaceId: string): Promise<void> {
+    const workspace = this.#workspaces.get(workspaceId);
     await this.#acts.settle(workspaceId);
-    this.#deadlines.forget(workspaceId);
-    await this.#outbox.settle(workspaceId);
+    // Otherwise it was lost meanwhile, and may be served anew.
+    if (this.#workspaces.get(workspaceId) === workspace) await this.#outbox.settle(workspaceId);
   }
 
   /** Ends serving it at once: whoever waits gets the error. Its file is closed by the caller. */

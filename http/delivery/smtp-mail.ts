@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import type { SmtpListenerOptions } from '../../workers/providers/smtp-listener.ts';
 import { networkOf } from '../limits/network-address.ts';
 import { createSmtpBudget } from '../limits/smtp-budget.ts';
+import { LogThrottle } from '../process/log-throttle.ts';
 import type { ArrivingMail, ArrivingPorts } from './arriving-mail.ts';
+
+/** One log line a minute: while the directory cannot be asked, every unknown recipient fails. */
+const logEveryMs = 60_000;
 
 /** The listener's options; undefined if the service does not listen for mail. */
 export function smtpOptions(
@@ -14,6 +18,7 @@ export function smtpOptions(
 ): SmtpListenerOptions | undefined {
   if (config.smtp === undefined) return undefined;
   const { smtpBytesPerDay: bytesPerDay } = config.ceilings;
+  const throttle = new LogThrottle(clock, logEveryMs);
   return {
     ...config.smtp,
     name: config.mailHost,
@@ -22,6 +27,9 @@ export function smtpOptions(
     ...(config.rateLimits ? { bytes: createSmtpBudget({ bytesPerDay, clock, log }) } : {}),
     takes: (address) => arriving.takes(address),
     receive: (received) => arriving.receive(received),
-    onError: (error) => log.error({ err: error }, 'a mail could not be received; its sender will retry'),
+    onError: (error) => {
+      const times = throttle.count('mail');
+      if (times !== undefined) log.error({ times, err: error }, 'a mail could not be received; its sender will retry');
+    },
   };
 }

@@ -537,8 +537,8 @@ export const knowledgeRoutes = [
   }),
 ];
 
-function hostPorts({ engine, directory, names, config }: Services): HelpHostPorts {
-  return { engine, directory, names, ownHosts: [new URL(config.baseUrl).hostname, config.mailHost] };
+function hostPorts({ engine, directory, log, names, config }: Services): HelpHostPorts {
+  return { engine, directory, log, names, ownHosts: [new URL(config.baseUrl).hostname, config.mailHost] };
 }
 
 function modelsSeen(view: View, { embedder, models }: Pick<Services, 'embedder' | 'models'>) {

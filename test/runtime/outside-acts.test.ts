@@ -61,15 +61,20 @@ t.test(
     const endless = work();
     const never = acts.run('w', endless.do);
     const settled = acts.settle('w');
-    const later = acts.run('w', work().do);
-    later.catch(() => undefined);
+    let calls = 0;
+    const later = acts.run('w', async () => (calls += 1));
     clock.advance(9_999);
     t.notOk(await isOver(later));
     clock.advance(1);
-    await t.rejects(later, NotServed);
+    t.equal(await later, 1, 'who was first may take much longer, so that it begins here');
     t.notOk(await isOver(settled));
     clock.advance(90_000);
     await settled;
+    const tooLate = acts.run('w', async () => (calls += 1));
+    tooLate.catch(() => undefined);
+    clock.advance(10_000);
+    await t.rejects(tooLate, NotServed);
+    t.equal(calls, 1);
     endless.fail(new ServedElsewhere('w'));
     await t.rejects(never, Voided);
   },
@@ -86,4 +91,32 @@ t.test('[cluster moves] who met a move after it began is not sent on, and who wa
     acts.run('w', () => Promise.reject(refusal)),
     refusal,
   );
+});
+
+t.test('[cluster moves] a workspace that is lost while it settles is anew what it was when it is back', async (t) => {
+  const acts = new OutsideActs(new ManualClock());
+  const former = work();
+  const present = work();
+  const lost = acts.run('w', former.do);
+  const settled = acts.settle('w');
+  acts.forget('w');
+  await settled;
+  const again = acts.run('w', present.do);
+  former.end();
+  await lost;
+  const leaves = acts.settle('w');
+  t.notOk(await isOver(leaves), 'what the former term began does not count for the present one');
+  present.end();
+  await again;
+  await leaves;
+});
+
+t.test('[cluster moves] only so many wait', async (t) => {
+  const acts = new OutsideActs(new ManualClock());
+  await acts.settle('w');
+  const waiting = Array.from({ length: 2000 }, () => acts.run('w', work().do));
+  await t.rejects(acts.run('w', work().do), NotServed);
+  acts.forget('w');
+  const ends = await Promise.allSettled(waiting);
+  t.ok(ends.every((end) => end.status === 'rejected' && end.reason instanceof ServedElsewhere));
 });

@@ -48,6 +48,8 @@ export interface Holding {
   gate: Gate | undefined;
   /** Its outside work ends or has ended: it can only leave, or be dropped and taken again. */
   settling?: Promise<void>;
+  /** Its turn to leave comes when that has ended. */
+  isWaitedFor?: boolean;
 }
 
 export interface OwnershipOptions {
@@ -387,7 +389,8 @@ export class Ownerships {
   async #giveAsDue(workspaceId: string): Promise<void> {
     const { view, log, clock } = this.#options;
     const ownership = view.owners.get(workspaceId);
-    if (ownership === undefined) return;
+    // One whose outside work takes a while comes back by itself.
+    if (ownership === undefined || this.#holdings.get(workspaceId)?.isWaitedFor === true) return;
     const duty = dutyOf(this.#node, workspaceId, { ownership, nodes: this.#nodes() });
     try {
       if (duty.kind === 'give') await this.#give(workspaceId, { to: duty.to, isPinned: false });
@@ -412,8 +415,10 @@ export class Ownerships {
     });
   }
 
-  #giveLater(workspaceId: string, settling: Promise<void>): void {
+  #giveLater(workspaceId: string, holding: Holding, settling: Promise<void>): void {
+    holding.isWaitedFor = true;
     const again = (): void => {
+      holding.isWaitedFor = false;
       this.#giving.add(workspaceId);
       this.#giving.hurry(workspaceId);
     };
@@ -435,7 +440,7 @@ export class Ownerships {
     try {
       holding.settling ??= files.settle(workspaceId);
       if (!(await this.#settlesShortly(holding.settling))) {
-        if (!isPinned) return this.#giveLater(workspaceId, holding.settling);
+        if (!isPinned) return this.#giveLater(workspaceId, holding, holding.settling);
         await holding.settling;
         await peers.warm(to, workspaceId);
       }
