@@ -40,6 +40,12 @@ export function listQueue(view: View, page: Page & QueueQuestion): ListedConvers
   return listed(queuePage(view.db, page));
 }
 
+/** Conversations with a pending offer to the agent, newest first. */
+export function listOffers(view: View, { limit }: Pick<Page, 'limit'>): ListedConversation[] {
+  const question = queueQuestion(view, { filter: { isOffered: true }, sort: 'newest' });
+  return listQueue(view, { ...question, cursor: undefined, limit });
+}
+
 /** Solved and closed conversations that the agent may see, last solved first. */
 export function listRecentlyClosed(view: View, page: Page): ListedConversation[] {
   return listed(recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }));

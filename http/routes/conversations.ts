@@ -10,6 +10,7 @@ import {
 } from '../../engine/conversations/handshake.ts';
 import {
   listed,
+  listOffers,
   listQueue,
   listRecentlyClosed,
   listSpam,
@@ -61,6 +62,9 @@ const ConversationPage = Type.Object({ conversations: Type.Array(ListedConversat
 /** Checked wherever a version is sent (decisions "Conversations"). */
 const versioned = { expectedVersion: Type.Optional(ExpectedVersion) };
 const HandshakeInput = Type.Object({ ...versioned, reason: Type.Optional(Type.String({ maxLength: 1000 })) });
+
+/** In one reply: an offer lasts 30 seconds, so more than these are not answered. */
+const maxOffers = 200;
 
 /** Shared by the routes that act on one conversation and return it. */
 const action = <Path extends string, Body extends TSchema | undefined>(
@@ -152,9 +156,30 @@ export const conversationRoutes = [
       'Counts the lists that the agent has, and its views, within what it may see. ' +
       `A count of ${mostCounted} means ${mostCounted} or more. Ask when a client starts; live changes arrive over the socket.`,
     access: { kind: 'agent', scope: 'conversations:read' },
-    reply: { status: 200, schema: QueueCounts },
+    query: Type.Object({
+      withOffers: Type.Optional(
+        Type.Boolean({
+          description: '`true`: the reply has the conversations with a pending offer to the caller, too.',
+        }),
+      ),
+    }),
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        ...QueueCounts.properties,
+        offers: nullable(
+          Type.Array(ListedConversation, {
+            maxItems: maxOffers,
+            description: `The newest ${maxOffers} conversations with a pending offer to the agent; null unless they were asked for.`,
+          }),
+        ),
+      }),
+    },
     refusals: [],
-    ask: (view, { workspaceId }, { reader }) => reader.countLists(workspaceId, listsToCount(view)),
+    ask(view, { workspaceId, query }, { reader }) {
+      const offers = query.withOffers === true ? listOffers(view, { limit: maxOffers }) : null;
+      return reader.countLists(workspaceId, listsToCount(view)).then((counts) => ({ ...counts, offers }));
+    },
   }),
 
   route({

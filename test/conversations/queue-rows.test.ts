@@ -49,7 +49,7 @@ t.test('rows and numbers of the queue', async (t) => {
     const wide = await makeKey(service, owner, { scopes: ['conversations:read', 'visitors:read'] });
     for (const row of await rowsOf('/conversations/queue', narrow)) t.notOk('customerName' in row);
     t.ok((await rowsOf('/conversations/queue', wide)).some(({ customerName }) => customerName === 'Kim'));
-    t.equal((await service.get('/conversations/counts', narrow)).status, 200);
+    t.match(await service.get('/conversations/counts?withOffers=true', narrow), { status: 200, body: { offers: [] } });
     const none = await makeKey(service, owner, { scopes: ['agents:read'] });
     t.match(await service.get('/conversations/counts', none), { status: 403, body: { error: 'insufficient_scope' } });
     t.equal((await service.get('/conversations/counts')).status, 401);
@@ -81,6 +81,7 @@ t.test('rows and numbers of the queue', async (t) => {
       ],
       departments: [{ departmentId: department.id, count: 0 }],
       views: [{ viewId: view.id, count: 1 }],
+      offers: null,
     });
     await service.post(`/widget/conversations/${known.id}/messages`, { body: 'And?' }, known.customer.token);
     const anns = await counts(ann.token);
@@ -104,6 +105,13 @@ t.test('rows and numbers of the queue', async (t) => {
       owner.token,
     );
     t.match(await counts(ann.token), { mine: 2, offered: 1, unassigned: 1 });
+    const offersTo = async (token: string) => (await service.get('/conversations/counts?withOffers=true', token)).body;
+    t.match(await offersTo(ann.token), {
+      offered: 1,
+      offers: [{ id: kim.id, customerName: 'Kim', handshake: { toAgentId: ann.agentId } }],
+    });
+    t.match(await offersTo(owner.token), { offered: 0, offers: [] }, 'by the caller, not to it');
+    t.match(await offersTo(stranger.token), { offered: 0, offers: [] }, 'another workspace');
     t.strictSame(
       (await rowsOf(`/conversations/queue?assigneeId=${ann.agentId}&withOffered=true&sort=activity`, ann.token)).map(
         ({ id }) => id,
