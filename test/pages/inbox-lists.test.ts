@@ -11,6 +11,7 @@ import { knownConversations, peekConversation } from '../../http/pages/inbox/con
 import { countOfList } from '../../http/pages/inbox/counts.ts';
 import { customerName, visitorOf } from '../../http/pages/inbox/customers.ts';
 import { type List, listOf, shownListOf } from '../../http/pages/inbox/lists.ts';
+import { offeredToMe } from '../../http/pages/inbox/panel/standing-offers.ts';
 import { endSelecting, isSelecting, maxSelected, selectAll, selectedIn } from '../../http/pages/inbox/selection.ts';
 import { startInbox } from '../../http/pages/inbox/start.ts';
 import { connection } from '../../http/pages/live.ts';
@@ -94,7 +95,7 @@ t.test("the inbox's lists", async (t) => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     onRequest(async (request) => {
-      if (request.path !== '/conversations/counts') return request.send();
+      if (!request.path.startsWith('/conversations/counts')) return request.send();
       asked += 1;
       const answer = await request.send();
       if (asked === 1) await released;
@@ -258,5 +259,30 @@ t.test("the inbox's lists", async (t) => {
     await until(() => asked === 10 && list.isPaused.value);
     await turns(20);
     t.equal(asked, 10);
+  });
+
+  t.test('[3 handshake] an offer that comes while the offers are asked for stays; one that is gone goes', async (t) => {
+    const ann = await service.agent(owner, { name: 'Ann' });
+    const { id, version } = await service.chat(owner);
+    const isOffered = (): boolean => offeredToMe.value.some((one) => one.id === id);
+    t.teardown(() => onRequest(undefined));
+    const held = holdAnswers('GET', /^\/conversations\/counts\?withOffers=true/);
+    tellPage({ type: 'resync' });
+    await held.arrived();
+    const offer = { agentId: owner.agentId, expectedVersion: version };
+    t.match(await service.post(`/conversations/${id}/assign-to-agent`, offer, ann.token), { status: 200 });
+    await until(isOffered);
+    held.release();
+    await turns(20);
+    t.ok(isOffered());
+    // As after a break, in which it ended.
+    onRequest(async (request) => {
+      const answer = await request.send();
+      if (!request.path.startsWith('/conversations/counts?withOffers=true')) return answer;
+      return Response.json({ ...((await answer.json()) as object), offers: [] });
+    });
+    tellPage({ type: 'resync' });
+    await until(() => !isOffered());
+    t.strictSame(offeredToMe.value, []);
   });
 });

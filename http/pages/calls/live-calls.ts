@@ -5,7 +5,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { call } from '../api.ts';
 import { ApiError } from '../api-error.ts';
 import { onceLive, socketOrTimeout } from '../await-socket.ts';
-import { mayHave, waitingCalls } from '../inbox/counts.ts';
+import { mayHaveCalls, waitingCalls } from '../inbox/counts.ts';
 import { isReachable } from '../inbox/list-definitions.ts';
 import { connection, onEvent, onResync } from '../live.ts';
 import type { Call, Conversation, LiveEvent } from '../records.ts';
@@ -162,7 +162,7 @@ export function startLiveCalls(): Stop {
 async function begin(): Promise<void> {
   await socketOrTimeout();
   onceLive(() => void readLive());
-  if (await mayHave('calls')) await readLive();
+  if (await mayHaveCalls()) await readLive();
 }
 
 async function readLive(): Promise<void> {

@@ -1,11 +1,12 @@
 // How many conversations the lists of the inbox hold, and how many wait. The service counts them once; after that events
 // change the numbers as far as it is known what changed. Otherwise, and now and then after changes, it is asked again.
+// The offers to the agent come with the first answer, and with that after a break.
 
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { call, token } from '../api.ts';
 import { onceLive, socketOrTimeout } from '../await-socket.ts';
 import { connection, onEvent, onResync } from '../live.ts';
-import type { Agent, Conversation, QueueCounts } from '../records.ts';
+import type { Agent, Conversation, ListedConversation, QueueCounts } from '../records.ts';
 import { me } from '../session.ts';
 import { type Stop, stopAll } from '../subscriptions.ts';
 import { type Change, onConversation } from './conversations.ts';
@@ -64,6 +65,17 @@ function countsIn(answer: QueueCounts): Map<string, number> {
   ]);
 }
 
+type TakeOffers = (offers: readonly ListedConversation[]) => void;
+const offerReaders = new Set<() => TakeOffers>();
+/** The next answer is to have them. */
+let areOffersDue = false;
+
+/** Calls `begin` when the offers to the agent are asked for; the function that it returns takes them. */
+export function onOffersAsked(begin: () => TakeOffers): Stop {
+  offerReaders.add(begin);
+  return () => void offerReaders.delete(begin);
+}
+
 const hasFailed = signal(false);
 let timer: ReturnType<typeof setTimeout> | undefined;
 let dueMs = Number.POSITIVE_INFINITY;
@@ -94,13 +106,23 @@ async function ask(): Promise<void> {
     return;
   }
   [isAsking, hasChanged, lastAskedMs] = [true, false, performance.now()];
+  const takers = areOffersDue ? [...offerReaders].map((begin) => begin()) : undefined;
+  areOffersDue = false;
   try {
-    const answer = await call<QueueCounts>('GET', '/conversations/counts');
-    if (reach.peek() === asked) counts.value = countsIn(answer);
+    const { offers, ...answer } = await call<QueueCounts & { readonly offers: ListedConversation[] | null }>(
+      'GET',
+      '/conversations/counts',
+      takers === undefined ? {} : { query: { withOffers: true } },
+    );
+    if (reach.peek() === asked) {
+      counts.value = countsIn(answer);
+      for (const take of takers ?? []) take(offers ?? []);
+    }
     if (reach.peek() !== asked || hasChanged) askWithin(restMs);
   } catch {
     // The numbers stay as they are; the connection says that it is lost.
     hasFailed.value = true;
+    areOffersDue ||= takers !== undefined;
     askWithin(confirmMs);
   } finally {
     isAsking = false;
@@ -132,12 +154,12 @@ function follow({ before, after, news }: Change): void {
   askWithin(confirmMs);
 }
 
-/** Whether there may be any: false if the service counted none. Resolves once it was asked. */
-export function mayHave(name: 'offered' | 'calls'): Promise<boolean> {
+/** False if the service counted no calls. Resolves once it was asked. */
+export function mayHaveCalls(): Promise<boolean> {
   return new Promise((resolve) => {
     const stop = effect(() => {
       if (counts.value === undefined && !hasFailed.value) return;
-      const may = counts.value?.get(name) !== 0;
+      const may = counts.value?.get('calls') !== 0;
       queueMicrotask(() => {
         stop();
         resolve(may);
@@ -160,7 +182,7 @@ export function startCounts(): Stop {
     onEvent(['view.created', 'view.updated', 'department.created', 'department.updated'], () => askWithin(0)),
     // One that was begun here is known before its event.
     onEvent(['conversation.created'], () => askWithin(confirmMs)),
-    onResync(() => void ask()),
+    onResync(() => void askForAll()),
     effect(() => {
       if (connection.value === 'live' && counts.peek() === undefined) untracked(() => askWithin(0));
     }),
@@ -170,6 +192,11 @@ export function startCounts(): Stop {
 
 async function begin(): Promise<void> {
   await socketOrTimeout();
-  onceLive(() => void ask());
-  await ask();
+  onceLive(() => void askForAll());
+  await askForAll();
+}
+
+function askForAll(): Promise<void> {
+  areOffersDue = true;
+  return ask();
 }

@@ -20,12 +20,14 @@ const maxKept = 5000;
 
 const kept = new Map<string, Signal<Visitor | undefined>>();
 /** By the rows of lists, so that a row has its name before its visitor is read. It may be that of its contact. */
-const listed = new Map<string, { readonly name: string; readonly contactId: string | null }>();
+const listed = new Map<string, { readonly name: string | null; readonly contactId: string | null }>();
 const followed = new Set<string>();
 /** Shown, and not loaded yet. */
 const wanted = new Set<string>();
 /** May be shown soon. */
 const expected = new Set<string>();
+/** In the request under way. */
+const asking = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let lastAskedMs = -restMs;
 
@@ -35,7 +37,7 @@ export function visitorOf(visitorId: string | null): Visitor | undefined {
   const known = kept.get(visitorId);
   if (known !== undefined) return known.value;
   const made = keep(visitorId, undefined);
-  want(visitorId);
+  if (!asking.has(visitorId)) want(visitorId);
   return made.value;
 }
 
@@ -57,7 +59,7 @@ export function expectCustomers(conversations: Iterable<Pick<Conversation, 'visi
   expected.clear();
   for (const conversation of conversations) {
     const visitorId = conversation?.visitorId ?? null;
-    if (visitorId !== null && !kept.has(visitorId)) expected.add(visitorId);
+    if (visitorId !== null && !kept.has(visitorId) && !asking.has(visitorId)) expected.add(visitorId);
   }
   if (expected.size > 0) readSoon();
 }
@@ -75,7 +77,7 @@ export function rememberNames(
   for (const { visitorId, contactId, customerName: name } of rows) {
     if (visitorId === null) continue;
     listed.delete(visitorId);
-    if (name !== null) listed.set(visitorId, { name, contactId });
+    listed.set(visitorId, { name, contactId });
   }
   for (const visitorId of listed.keys()) {
     if (listed.size <= maxKept) break;
@@ -95,6 +97,15 @@ export function customerName(conversation: Pick<Conversation, 'visitorId' | 'con
   return nameOfCustomer({ ...visitor, phone: visitor.phoneE164, visitorId: visitor.id });
 }
 
+/** The same, of one that may be a row of a list. Reads no customer for it, so it is for rows of which many may come. */
+export function nameInRow(conversation: Pick<Conversation, 'visitorId' | 'contactId' | 'channel'>): string {
+  const { visitorId, contactId } = conversation;
+  const row = visitorId === null ? undefined : listed.get(visitorId);
+  const isRead = visitorId !== null && kept.get(visitorId)?.value !== undefined;
+  if (row === undefined || row.contactId !== contactId || isRead) return customerName(conversation);
+  return row.name ?? nameOfCustomer({ name: null, email: null, visitorId });
+}
+
 /** Unless the customer is of another contact since the row came, or of none: its name is the visitor's own then. */
 function listedName(
   { visitorId, contactId }: Pick<Conversation, 'visitorId' | 'contactId'>,
@@ -102,7 +113,7 @@ function listedName(
 ): string | undefined {
   const row = visitorId === null ? undefined : listed.get(visitorId);
   const isFormer = row?.contactId !== contactId || (visitor !== undefined && visitor.contactId === null);
-  return isFormer ? undefined : row?.name;
+  return isFormer ? undefined : (row?.name ?? undefined);
 }
 
 /** Resolves once the customer was read, or after 1.5 s. */
@@ -139,6 +150,7 @@ async function readWanted(): Promise<void> {
   for (const id of ids) {
     wanted.delete(id);
     expected.delete(id);
+    asking.add(id);
   }
   lastAskedMs = performance.now();
   try {
@@ -152,6 +164,8 @@ async function readWanted(): Promise<void> {
     for (const id of ids) if (kept.has(id)) wanted.add(id);
     timer ??= setTimeout(() => void readWanted(), retryMs);
     return;
+  } finally {
+    for (const id of ids) asking.delete(id);
   }
   if (wanted.size + expected.size > 0) timer ??= setTimeout(() => void readWanted(), restMs);
 }
@@ -163,6 +177,7 @@ export function startCustomers(): Stop {
       listed.clear();
       wanted.clear();
       expected.clear();
+      asking.clear();
     }),
     onResync(() => {
       for (const visitorId of kept.keys()) want(visitorId);

@@ -11,11 +11,14 @@ import { ring, showOnDesktop } from '../../notifications.ts';
 import { agentName } from '../../people.ts';
 import type { Conversation } from '../../records.ts';
 import { addTitleAlert } from '../../title.ts';
-import { customerName } from '../customers.ts';
+import { nameInRow } from '../customers.ts';
 import { SecondsLeft } from './handshake.tsx';
 import { answering, answerOffer, offeredToMe } from './standing-offers.ts';
 
 const channelNames = { chat: 'a chat', ticket: 'a ticket', call: 'a call' } as const;
+
+/** Those that expire first, here and on the desktop. Further ones are rows of the own list, and move up as these end. */
+const mostShown = 3;
 
 export function Offers(): JSX.Element {
   const all = offeredToMe.value.filter(({ channel }) => channel !== 'call');
@@ -29,7 +32,8 @@ export function Offers(): JSX.Element {
   // After each drawing: an offer that was announced already is left alone.
   useEffect(() => {
     endOthers(announced.current, new Set(all.map(keyOf)));
-    for (const one of all) if (!announced.current.has(keyOf(one))) announced.current.set(keyOf(one), announce(one));
+    for (const one of all.slice(0, mostShown))
+      if (!announced.current.has(keyOf(one))) announced.current.set(keyOf(one), announce(one));
   });
   // Signed out.
   useEffect(() => {
@@ -44,14 +48,14 @@ export function Offers(): JSX.Element {
         : [
             {
               id: 'offers.accept',
-              title: `Accept the conversation with ${customerName(first)}`,
+              title: `Accept the conversation with ${nameInRow(first)}`,
               group: 'Offers',
               keys: ['y'],
               run: () => void accept(first),
             },
             {
               id: 'offers.decline',
-              title: `Decline the conversation with ${customerName(first)}`,
+              title: `Decline the conversation with ${nameInRow(first)}`,
               group: 'Offers',
               keys: ['shift+y'],
               run: () => void answerOffer(first, 'decline'),
@@ -62,9 +66,16 @@ export function Offers(): JSX.Element {
 
   return (
     <div role="status" class="offers">
-      {elsewhere.map((conversation) => (
+      {elsewhere.slice(0, mostShown).map((conversation) => (
         <OfferLine key={conversation.id} conversation={conversation} />
       ))}
+      {elsewhere.length > mostShown && (
+        <p class="offer mine">
+          <a href="/inbox/mine">
+            {elsewhere.length - mostShown === 1 ? '1 more offer' : `${elsewhere.length - mostShown} more offers`}
+          </a>
+        </p>
+      )}
     </div>
   );
 }
@@ -120,7 +131,7 @@ function OfferLine({ conversation }: { readonly conversation: Conversation }): J
         <p>
           <strong>{agentName(handshake.initiatedByAgentId)}</strong> offers you{' '}
           <a href={`/inbox/mine/${conversation.id}`}>
-            {channelNames[conversation.channel]} with {customerName(conversation)}
+            {channelNames[conversation.channel]} with {nameInRow(conversation)}
           </a>
           {conversation.subject !== null && `: ${conversation.subject}`}
         </p>

@@ -1,19 +1,17 @@
 // The offers that concern the agent: those to it, which wait for its answer, and those by it, of whose outcome it is
-// notified. Read once after signing in, then kept current by the socket.
+// notified. They come with the first counts (`counts.ts`), then the socket keeps them current.
 
-import { computed, effect, signal } from '@preact/signals';
-import { call, token } from '../../api.ts';
+import { batch, computed, effect, signal } from '@preact/signals';
 import { messageOf } from '../../api-error.ts';
-import { onceLive, socketOrTimeout } from '../../await-socket.ts';
 import { onEvent, onResync } from '../../live.ts';
 import { notify } from '../../notices.ts';
 import { agentName } from '../../people.ts';
-import type { Conversation, Handshake, LiveEvent } from '../../records.ts';
+import type { Conversation, Handshake, ListedConversation, LiveEvent } from '../../records.ts';
 import { me } from '../../session.ts';
 import { type Stop, stopAll } from '../../subscriptions.ts';
 import { act, conversationOf, onConversation, remember } from '../conversations.ts';
-import { mayHave } from '../counts.ts';
-import { customerName } from '../customers.ts';
+import { onOffersAsked } from '../counts.ts';
+import { nameInRow, rememberNames } from '../customers.ts';
 
 export interface Offer {
   readonly conversationId: string;
@@ -30,6 +28,8 @@ const endedHere = new Set<string>();
 
 /** No longer in the list that was read last, though the socket has not said how they ended. */
 let vanished: ReadonlyMap<string, Offer> = new Map();
+/** After a break, so the socket will not say how those that vanish have ended. */
+let isAfterBreak = false;
 
 const ownId = (): string | undefined => me.peek()?.agent.id;
 
@@ -83,7 +83,7 @@ function end({ type, data }: LiveEvent): void {
 }
 
 function notifySender(outcome: Outcome, conversation: Conversation, toAgentId: string): void {
-  const [name, what] = [agentName(toAgentId), customerName(conversation)];
+  const [name, what] = [agentName(toAgentId), nameInRow(conversation)];
   if (outcome === 'assignment.accepted')
     notify({ kind: 'done', text: `${agentName(conversation.assignedAgentId)} has the conversation with ${what} now.` });
   else if (outcome === 'assignment.declined')
@@ -94,7 +94,7 @@ function notifySender(outcome: Outcome, conversation: Conversation, toAgentId: s
 }
 
 function notifyRecipient(outcome: Outcome, conversation: Conversation, byAgentId: string): void {
-  const what = customerName(conversation);
+  const what = nameInRow(conversation);
   if (outcome === 'assignment.accepted')
     notify({ kind: 'news', text: `The conversation with ${what} is yours: it was accepted for you.` });
   else if (outcome === 'assignment.expired')
@@ -136,30 +136,22 @@ export async function answerOffer(conversation: Conversation, step: OfferStep): 
   }
 }
 
-async function readOffers(): Promise<void> {
-  const asked = token.peek();
-  if (asked === null) return;
-  try {
-    const { conversations } = await call<{ conversations: Conversation[] }>('GET', '/conversations/queue', {
-      query: { offered: true, limit: 50 },
-    });
-    if (token.peek() !== asked) return;
-    const standing = new Set(conversations.map(({ id }) => id));
-    vanished = new Map(
-      [...offers.peek()].filter(([id, { handshake }]) => handshake.toAgentId === ownId() && !standing.has(id)),
+/** An offer that comes while they are asked for may be newer than the answer, so it is not taken for one that ended. */
+function beginReading(): (rows: readonly ListedConversation[]) => void {
+  const stood = offers.peek();
+  return (rows) => {
+    const standing = new Set(rows.map(({ id }) => id));
+    const gone = [...offers.peek()].filter(
+      ([id, offer]) => stood.get(id) === offer && offer.handshake.toAgentId === ownId() && !standing.has(id),
     );
-    for (const id of vanished.keys()) drop(id);
-    for (const conversation of conversations) keep(remember(conversation));
-  } catch {
-    // An offer lasts 30 s at most, and the next one comes by the socket.
-    return;
-  }
-}
-
-async function begin(): Promise<void> {
-  await socketOrTimeout();
-  onceLive(() => void readOffers());
-  if (await mayHave('offered')) await readOffers();
+    for (const [id] of gone) drop(id);
+    vanished = new Map(isAfterBreak ? [] : gone);
+    isAfterBreak = false;
+    rememberNames(rows);
+    batch(() => {
+      for (const { customerName: _, ...row } of rows) keep(remember(row));
+    });
+  };
 }
 
 export function startOffers(): Stop {
@@ -169,16 +161,17 @@ export function startOffers(): Stop {
       if (after !== undefined) keep(after);
     }),
     onEvent(outcomes, end),
-    // Offers are told apart by the agent's id, so it must be known first.
+    onOffersAsked(beginReading),
     effect(() => {
       if (me.value?.agent.id === readFor) return;
       readFor = me.value?.agent.id;
       offers.value = new Map();
       vanished = new Map();
+      isAfterBreak = false;
       endedHere.clear();
-      if (readFor !== undefined) void begin();
     }),
-    // The socket will not say how these ended.
-    onResync(() => void readOffers().then(() => (vanished = new Map()))),
+    onResync(() => {
+      isAfterBreak = true;
+    }),
   ]);
 }
