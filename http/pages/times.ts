@@ -118,6 +118,9 @@ export function cappedCountOf(value: number): string {
   return value < 1000 ? countOf(value) : `${countOf(999)}+`;
 }
 
+/** Made once: the inbox has a number beside each of its lists. */
+const counting = new Intl.NumberFormat();
+
 export function countOf(value: number): string {
-  return new Intl.NumberFormat().format(value);
+  return counting.format(value);
 }

@@ -11,13 +11,17 @@ export interface Roving {
   readonly onKeyDown: (event: KeyboardEvent) => void;
 }
 
-/** Handlers for the list. `rows` selects its rows, each of which has a link. */
+/** Handlers for the list. `rows` selects its rows, each with a link. The last focused, current or first is the stop. */
 export function useRoving(list: RefObject<HTMLElement | null>, rows: string): Roving {
   const last = useRef<Element | undefined>(undefined);
   const all = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>(rows) ?? [])];
   const mark = (): void => {
     const found = all();
-    markStop(found, found.find((row) => row === last.current) ?? found[0]);
+    const current = list.current?.querySelector('[aria-current]') ?? null;
+    markStop(
+      found,
+      found.find((row) => row === last.current) ?? found.find((row) => row.contains(current)) ?? found[0],
+    );
   };
   useLayoutEffect(mark);
   const rowOf = (target: EventTarget | null): Element | undefined =>

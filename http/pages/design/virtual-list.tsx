@@ -52,10 +52,10 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   const { label, count, rowHeight, children } = props;
   const element = useRef<HTMLDivElement>(null);
   const { isMoving, moved } = useMovement();
-  const { range, see } = useSeenRange(element, props, isMoving);
+  const { range, seenTop, see } = useSeenRange(element, props, isMoving);
   const focusRow = useFocusRow(element, props, see);
   const drawn = useItems(element, props, { range, isMoving });
-  const focused = useTabStop(element, props, isMoving);
+  const focused = useTabStop(element, props, { seenTop, isMoving });
   return (
     <div
       class="virtual"
@@ -87,19 +87,26 @@ interface Range {
   readonly end: number;
 }
 
-/** The rows to draw, and how to look again after the list was scrolled. Reports what may be in sight soon. */
+/**
+ * The rows to draw, how far the list was scrolled when it was looked at, and how to look again. Reports what may be in
+ * sight soon.
+ */
 function useSeenRange(
   element: Box,
   { count, rowHeight, onEnd, onComing }: VirtualListProps,
   isMoving: boolean,
-): { readonly range: Range; readonly see: () => void } {
-  const [range, setRange] = useState<Range>({ first: 0, end: 24 });
+): { readonly range: Range; readonly seenTop: RefObject<number>; readonly see: () => void } {
+  const [range, setRange] = useState<Range>({ first: 0, end: 0 });
+  /** None until the rows in sight are on the screen. */
+  const beyond = useRef(0);
+  const seenTop = useRef(0);
   const see = useCallback(() => {
     const box = element.current;
     if (box === null) return;
-    const first = Math.max(0, Math.floor(box.scrollTop / rowHeight) - beyondRows);
+    seenTop.current = box.scrollTop;
+    const first = Math.max(0, Math.floor(seenTop.current / rowHeight) - beyond.current);
     // The same number at every position, so that half a row creates or removes no item.
-    const end = first + Math.ceil(box.clientHeight / rowHeight) + 1 + 2 * beyondRows;
+    const end = first + Math.ceil(box.clientHeight / rowHeight) + 1 + 2 * beyond.current;
     setRange((current) => (current.first === first && current.end === end ? current : { first, end }));
   }, [element, rowHeight]);
   const foresee = useLatest(({ first, end }: Range) =>
@@ -110,6 +117,10 @@ function useSeenRange(
   }, [isMoving, range]);
   // A shorter list may have been scrolled back by the browser.
   useLayoutEffect(see, [see, count]);
+  useEffect(() => {
+    beyond.current = beyondRows;
+    see();
+  }, [see]);
   useEffect(() => {
     const box = element.current;
     if (box === null) return undefined;
@@ -123,7 +134,7 @@ function useSeenRange(
   useEffect(() => {
     if (endAt !== undefined) reachEnd();
   }, [endAt]);
-  return { range, see };
+  return { range, seenTop, see };
 }
 
 /** Scrolls a row into view and gives it the focus, as soon as it is drawn. */
@@ -184,7 +195,8 @@ function rowFor(
 function useTabStop(
   element: Box,
   { currentKey, indexOf, keyOf, rowHeight }: VirtualListProps,
-  isMoving: boolean,
+  // Not the element's own position: to ask for that here would lay out all rows, which are laid out again after it.
+  { seenTop, isMoving }: { readonly seenTop: RefObject<number>; readonly isMoving: boolean },
 ): (target: EventTarget | null) => void {
   const lastKey = useRef<string | undefined>(undefined);
   const mark = useLatest(() => {
@@ -193,7 +205,7 @@ function useTabStop(
     const rows = [...box.querySelectorAll<HTMLElement>('[data-row]')];
     const isDrawn = (index: number): boolean => rows.some(({ dataset }) => Number(dataset['row']) === index);
     const known = [lastKey.current, currentKey].flatMap((key) => (key === undefined ? [] : [indexOf(key)]));
-    const stop = known.find((index) => index >= 0 && isDrawn(index)) ?? Math.ceil(box.scrollTop / rowHeight);
+    const stop = known.find((index) => index >= 0 && isDrawn(index)) ?? Math.ceil(seenTop.current / rowHeight);
     markStop(
       rows,
       rows.find((row) => Number(row.dataset['row']) === stop),

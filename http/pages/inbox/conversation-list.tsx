@@ -1,7 +1,7 @@
 // One list of the inbox: only visible rows are drawn, with keyboard navigation, loading more on scrolling.
 
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useCommands } from '../commands.ts';
 import { Button, ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
@@ -16,6 +16,8 @@ import { addressIn, type List, listOf } from './lists.ts';
 import { endSelecting, isSelected, isSelecting, select, selectTo, toggle } from './selection.ts';
 
 export const rowHeight = 84;
+/** Of a new list. On the largest screens, and as many as one request for customers may name. */
+const drawnSoon = 50;
 
 export function ConversationList({
   list,
@@ -35,6 +37,13 @@ export function ConversationList({
   useEffect(() => {
     if (isToRead) void pager.next();
   }, [pager, isToRead]);
+
+  // One request for the customers of the rows in sight and of those that are drawn after them.
+  const expectFirst = useLatest(() => expectCustomers(rows.slice(0, drawnSoon).map(({ id }) => peekConversation(id))));
+  const hasRows = rows.length > 0;
+  useLayoutEffect(() => {
+    if (hasRows) expectFirst();
+  }, [hasRows]);
 
   /** Where the open one is, or was before it left the list: the next one is there now. */
   const leftAt = useRef(-1);

@@ -63,7 +63,7 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
   }
   return (
     <div class={`inbox ${conversationId === undefined ? '' : 'with-conversation'} ${isPanelOpen ? 'with-panel' : ''}`}>
-      <ListNav current={key} />
+      <ListNav list={list} />
       <section class="inbox-list" aria-label={list.definition.label}>
         <header>
           {conversationId === undefined ? (

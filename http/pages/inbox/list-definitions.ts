@@ -83,15 +83,14 @@ export const reach = computed(() =>
   JSON.stringify([me.value?.agent.id, me.value?.agent.role, me.value?.agent.channels, me.value?.agent.groupIds]),
 );
 
-/** The lists in which this agent can have conversations. */
-export const definitions = computed<readonly ListDefinition[]>(() => {
+/** By name. There may be 200, so they stay the same while only other lists change. */
+const ofDepartments = computed<readonly ListDefinition[]>(() => {
   void reach.value;
   const agent = me.peek()?.agent;
-  const own = [...departments.value.values()]
+  return [...departments.value.values()]
     .filter(({ id }) => agent?.role === 'admin' || agent?.groupIds.includes(id) === true)
-    .sort((a, b) => a.name.localeCompare(b.name));
-  const ofDepartments = own.map(
-    ({ id, name }): ListDefinition => ({
+    .sort((a, b) => a.name.localeCompare(b.name))
+    .map(({ id, name }) => ({
       key: `department-${id}`,
       label: name,
       icon: 'people',
@@ -99,8 +98,13 @@ export const definitions = computed<readonly ListDefinition[]>(() => {
       source: 'queue',
       filter: { departmentId: id },
       holds: (one) => isOpen(one) && one.departmentId === id,
-    }),
-  );
+    }));
+});
+
+/** The lists in which this agent can have conversations. */
+export const definitions = computed<readonly ListDefinition[]>(() => {
+  void reach.value;
+  const agent = me.peek()?.agent;
   const shown = fixed.filter(({ key }) => {
     const channel = channelOf[key];
     return channel === undefined || agent?.role === 'admin' || agent?.channels.includes(channel) === true;
@@ -122,7 +126,7 @@ export const definitions = computed<readonly ListDefinition[]>(() => {
     ...shown.filter(({ group }) => group === 'yours'),
     ...ofViews,
     ...shown.filter(({ group }) => group === 'channels'),
-    ...ofDepartments,
+    ...ofDepartments.value,
     ...shown.filter(({ group }) => group === 'over'),
   ];
 });
