@@ -10,13 +10,12 @@ import { silentLog } from '../engine/runtime/log.ts';
 import { readConfig } from '../http/process/config.ts';
 import { type Running, serve } from '../http/serve.ts';
 import { insertMessage, unsetMessage } from '../store/conversations/writes.ts';
-import type { Database } from '../store/database.ts';
 import { noBrowser, startBrowser } from '../test/support/chromium.ts';
-import { insertOpenConversations } from '../test/support/open-conversations.ts';
 import { Api } from './api.ts';
+import { databaseOf, firstViews, insertOpen } from './first-views.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
 import { makeDataDir } from './process.ts';
-import { makeTenant, openSession, startChat, workspaceIdOf } from './scenario.ts';
+import { makeTenant, openSession, startChat } from './scenario.ts';
 
 const conversations = 10_000;
 const messages = 10_000;
@@ -32,8 +31,6 @@ const speeds = [
 
 /** All that is scrolled through at all speeds. */
 const scrolledPx = scrollSteps * speeds.reduce((sum, [, px]) => sum + px, 0);
-/** Open conversations of the larger first views. */
-const largeCounts = [20_000, 200_000] as const;
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
   if (noBrowser !== false) return [];
@@ -54,14 +51,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const api = new Api({ url: running.url, dataDir });
     const { owner, embedId } = await makeTenant(api);
     const { workspace } = await api.call<{ workspace: { id: string } }>('GET', '/me', { token: owner.token });
-    const counts = quick ? largeCounts.slice(0, 1) : largeCounts;
-    const [first = [], ...larger] = await firstViews(browser, {
-      places: [
-        { url: `${running.url}/inbox`, token: owner.token, shows: '.inbox-list .empty' },
-        ...(await Promise.all(counts.map((count) => placeWith(running, api, count)))),
-      ],
-      count: quick ? 3 : 15,
-    });
+    const first = await firstViews({ browser, running, api }, { emptyOwner: owner, isQuick: quick });
 
     const customer = await openSession(api, embedId, { name: 'Kim' });
     const conversationId = await startChat(api, customer, 'Hello');
@@ -89,53 +79,10 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     await thread.locator('.inbox-said').first().waitFor();
     const bubbles = await framesAtSpeeds(thread, { box: '.scroll-back-box', sign: -1 });
 
-    const emptyMs = percentile(
-      first.map(({ ms }) => ms),
-      0.5,
-    );
-
     const onTime = (took: readonly number[]): number =>
       (100 * took.filter((ms) => ms <= frameMs + toleranceMs).length) / took.length;
     return [
-      row({
-        name: 'inbox: from nothing to its list, cold cache, p50',
-        value: emptyMs,
-        unit: 'ms',
-        target: { below: 1000 },
-      }),
-      ...larger.flatMap((views, index) => {
-        const open = (counts[index] ?? 0).toLocaleString('en');
-        return [
-          row({
-            name: `inbox with ${open} open: from nothing to its list, p50`,
-            value: percentile(
-              views.map(({ ms }) => ms),
-              0.5,
-            ),
-            unit: 'ms',
-            reference: { name: 'empty', value: emptyMs },
-            target: { below: 1.2 },
-          }),
-          row({
-            name: `inbox with ${open} open: loaded in all, as transferred`,
-            value: Math.max(...views.map(({ allBytes }) => allBytes)) / 1024,
-            unit: 'KB',
-            target: { below: 150 },
-          }),
-          row({
-            name: `inbox with ${open} open: requests to the API`,
-            value: Math.max(...views.map(({ requests }) => requests)),
-            unit: '',
-            target: { below: 8 },
-          }),
-        ];
-      }),
-      row({
-        name: 'inbox: loaded for the first view, as transferred',
-        value: Math.max(...first.map(({ bytes }) => bytes)) / 1024,
-        unit: 'KB',
-        target: { below: 86 },
-      }),
+      ...first,
       row({
         name: "a customer's message on the screen after its 201, p50",
         value: percentile(seen, 0.5),
@@ -178,76 +125,6 @@ async function open(browser: Browser, { url, token }: { url: string; token: stri
   const page = await context.newPage();
   await page.goto(url);
   return page;
-}
-
-interface View {
-  readonly ms: number;
-  /** Of the page's files, and of everything. */
-  readonly bytes: number;
-  readonly allBytes: number;
-  /** Of the API. */
-  readonly requests: number;
-}
-
-interface Place {
-  readonly url: string;
-  readonly token: string;
-  /** A CSS selector: once something of it is there, the list is shown. */
-  readonly shows: string;
-}
-
-/** A workspace with this many open conversations. */
-async function placeWith(running: Running, api: Api, count: number): Promise<Place> {
-  const { owner } = await makeTenant(api);
-  insertOpen(databaseOf(running, await workspaceIdOf(api, owner)), count, Date.now() - count * 1000, 1000);
-  return { url: `${running.url}/inbox/all`, token: owner.token, shows: '.inbox-row' };
-}
-
-/**
- * Of each place, in turns, so that all are disturbed alike. Each view has its own browser context, without a cache; the
- * first of each is left out, since the service's own caches are empty.
- */
-async function firstViews(
-  browser: Browser,
-  { places, count }: { places: readonly Place[]; count: number },
-): Promise<View[][]> {
-  const views = places.map((): View[] => []);
-  for (let turn = 0; turn <= count; turn += 1)
-    for (const [index, place] of places.entries()) {
-      const view = await firstView(browser, place);
-      if (turn > 0) views[index]?.push(view);
-    }
-  return views;
-}
-
-async function firstView(browser: Browser, { url, token, shows }: Place): Promise<View> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  await context.addInitScript(`
-    localStorage.setItem('switchboard.token', ${JSON.stringify(token)});
-    window.shown = new Promise((done) => {
-      new MutationObserver((_, observer) => {
-        if (document.querySelector(${JSON.stringify(shows)}) === null) return;
-        observer.disconnect();
-        requestAnimationFrame(done);
-      }).observe(document, { subtree: true, childList: true });
-    });
-  `);
-  const page = await context.newPage();
-  const loaded: Promise<{ path: string; size: number }>[] = [];
-  page.on('requestfinished', (request) => {
-    const path = new URL(request.url()).pathname;
-    loaded.push(request.sizes().then(({ responseBodySize: size }) => ({ path, size })));
-  });
-  await page.goto(url, { waitUntil: 'commit' });
-  // By the page's own clock, from the navigation to the frame: a wait from outside looks only now and then.
-  const ms = await page.evaluate<number>('window.shown');
-  await page.waitForLoadState('networkidle');
-  const all = await Promise.all(loaded);
-  await context.close();
-  const sum = (wanted: string): number =>
-    all.reduce((bytes, { path, size }) => bytes + (path.startsWith(wanted) ? size : 0), 0);
-  const requests = all.filter(({ path }) => path.startsWith('/api/')).length;
-  return { ms, bytes: sum('/assets/'), allBytes: sum('/'), requests };
 }
 
 /** Milliseconds from a message's 201, as its sender sees it, to its text in the page. */
@@ -306,7 +183,7 @@ function framesOf(page: Page, { box, by }: { box: string; by: number }): Promise
 function fill(running: Running, workspaceId: string): string {
   const db = databaseOf(running, workspaceId);
   const startMs = Date.now() - conversations * 60_000;
-  const longId = insertOpen(db, conversations, startMs).at(-1) ?? '';
+  const longId = insertOpen(db, { count: conversations, startMs, stepMs: 60_000 }).at(-1) ?? '';
   const ids = createIds(systemClock());
   db.begin();
   for (let index = 0; index < messages; index += 1) {
@@ -321,17 +198,6 @@ function fill(running: Running, workspaceId: string): string {
   }
   db.commit();
   return longId;
-}
-
-function databaseOf(running: Running, workspaceId: string): Database {
-  const db = running.services.engine.workspace(workspaceId)?.db;
-  if (db === undefined) throw new Error('the workspace is not open');
-  return db;
-}
-
-function insertOpen(db: Database, count: number, startMs: number, stepMs = 60_000): string[] {
-  const siteId = db.get<{ id: string }>('SELECT id FROM site')?.id ?? '';
-  return insertOpenConversations(db, { count, startMs, stepMs, siteId, isReported: false });
 }
 
 await runAlone(import.meta.url, run);
