@@ -95,11 +95,18 @@ async function start(
   const dataDir = options.dataDir ?? makeDataDir();
   const { program } = options;
   const [file, given] = program === undefined ? [process.execPath, [...nodeArgs, ...args]] : [program, args];
+  // npm passes a signal on to a shell, which ends by it and leaves the service behind.
+  const isGroup = program === 'npm';
   const child = spawn(file, given, {
     cwd: root,
+    detached: isGroup,
     env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const signal = (name: 'SIGTERM' | 'SIGKILL'): void => {
+    if (isGroup && child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
+    else child.kill(name);
+  };
   const remove = (): void => {
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   };
@@ -113,21 +120,21 @@ async function start(
       cpuSeconds: () => cpuSecondsOf(readFileSync(`/proc/${pid}/stat`, 'utf8')),
       async kill() {
         const ended = once(child, 'exit');
-        child.kill('SIGKILL');
+        signal('SIGKILL');
         await ended;
       },
       async stop() {
         const ended = child.exitCode === null ? once(child, 'exit') : undefined;
-        child.kill('SIGTERM');
+        signal('SIGTERM');
         await ended;
         remove();
-        // npm passes the signal on, and ends by it.
+        // npm ends by the signal.
         if (child.exitCode !== 0 && child.signalCode !== 'SIGTERM')
           throw new Error(`${args.join(' ')} ended with ${child.exitCode}`);
       },
     };
   } catch (error) {
-    child.kill('SIGKILL');
+    signal('SIGKILL');
     remove();
     throw error;
   }
