@@ -120,6 +120,10 @@ t.test('[cluster] calls from node to node', { skip }, async (t) => {
 
   t.test('a node that is closed is away', async (t) => {
     await answering.close();
-    await t.rejects(ask('echo'), NodeAway);
+    // The server hears of it a moment later. A question that it passed on before is lost.
+    let outcome: unknown;
+    do outcome = await ask('echo', {}, 500).catch((error: unknown) => error);
+    while (outcome instanceof CallTimedOut);
+    t.type(outcome, NodeAway);
   });
 });
