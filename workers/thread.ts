@@ -104,10 +104,14 @@ export function createThread<Q extends Methods>(options: ThreadOptions): Thread<
   return new CalledThread<Q>(options);
 }
 
+/** The longest that a thread is expected to take until it answers its first call. */
+const loadMs = 5000;
+
 class CalledThread<Q extends Methods> implements Thread<Q> {
   readonly #options: ThreadOptions;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
+  #loaded: Promise<void> | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
   #isStopped = false;
@@ -158,6 +162,8 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
     const worker = this.#worker;
     if (worker === undefined) return;
     this.#failAll(worker, new Error('it was stopped'));
+    // To terminate a thread while it loads a native module ends the whole process.
+    await this.#loaded;
     await worker.terminate();
   }
 
@@ -174,6 +180,7 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
     const started = startThread(file, { workerData: data, resourceLimits });
     // The thread must not keep the process alive; callers waiting for it do.
     started.unref();
+    this.#loaded = firstSign(started);
     started.on('message', (message: Answer | Emitted) => {
       if ('event' in message) return this.#options.onEvent?.(message.event);
       const { id, result, error } = message;
@@ -211,6 +218,19 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
       this.#remove(id)?.reject(new ThreadFailed(`the ${this.#options.title} thread failed`, { cause }));
     this.#options.onEnd?.();
   }
+}
+
+/** Resolves when the thread has sent something or ended; or after a while, when nothing is to be expected any more. */
+function firstSign(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, loadMs);
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    worker.once('message', end);
+    worker.once('exit', end);
+  });
 }
 
 function errorFrom({ name, message }: NonNullable<Answer['error']>): Error {

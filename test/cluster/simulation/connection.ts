@@ -150,7 +150,7 @@ export class Connection {
       };
       if (this.#link.isRough && random.chance(0.01)) void this.#ask(serve).catch(() => undefined);
       try {
-        return await Promise.race([this.#ask(serve, { timeoutMs: appendTimeoutMs }), aborted(signal)]);
+        return await abortable(this.#ask(serve, { timeoutMs: appendTimeoutMs }), signal);
       } catch (error) {
         if (error instanceof Fenced) throw error;
       }
@@ -233,9 +233,15 @@ export class Connection {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(new LogUnreachable('given up'));
-    else signal.addEventListener('abort', () => reject(new LogUnreachable('given up')), { once: true });
-  });
+/** Leaves nothing at the signal, which a gate has for all of its appends. */
+async function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(new LogUnreachable('given up'));
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
