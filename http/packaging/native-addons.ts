@@ -7,6 +7,7 @@ import type { Plugin } from 'esbuild';
 const platform = `${process.platform}-${process.arch}`;
 
 const vectors = 'vec0.so';
+const onnxRuntime = 'libonnxruntime.so.1';
 const onnx = `onnxruntime-node/bin/napi-v6/${process.platform}/${process.arch}`;
 
 /** Files in the executable, by the names they are loaded under, from node_modules. */
@@ -17,8 +18,11 @@ export const nativeFiles: Readonly<Record<string, string>> = {
   [vectors]: `sqlite-vec-${platform}/${vectors}`,
   'onnxruntime_binding.node': `${onnx}/onnxruntime_binding.node`,
   // Loaded by the one above, from its own folder.
-  'libonnxruntime.so.1': `${onnx}/libonnxruntime.so.1`,
+  [onnxRuntime]: `${onnx}/${onnxRuntime}`,
 };
+
+/** Compressed in the executable. Only an embedding model needs it, so no start waits until it is unpacked. */
+export const packedFiles: ReadonlySet<string> = new Set([onnxRuntime]);
 
 interface Patch {
   /** The end of the file's path. */
@@ -46,7 +50,7 @@ const patches: readonly Patch[] = [
     rewrite: (source, native) =>
       source.replace(
         /require\(`\.\.\/bin\/[^`]*`\)/,
-        `require(${native}).loadNative('onnxruntime_binding.node', ['libonnxruntime.so.1'])`,
+        `require(${native}).loadNative('onnxruntime_binding.node', ['${onnxRuntime}'])`,
       ),
   },
   {

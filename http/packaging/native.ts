@@ -17,6 +17,7 @@ import {
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
+import { zstdDecompressSync } from 'node:zlib';
 import { cachePlaces, requireOwnFolder } from '../../workers/cache-folder.js';
 
 /** No folder is available for them, or code may not be loaded from it. An operator can fix it. */
@@ -27,7 +28,8 @@ class NativePartsUnusable extends Error {
 interface Manifest {
   /** The hash of all files: another build has another folder. */
   readonly hash: string;
-  readonly files: Readonly<Record<string, number>>;
+  /** Size when unpacked. */
+  readonly files: Readonly<Record<string, { readonly bytes: number; readonly isPacked: boolean }>>;
 }
 
 const manifestAsset = 'native/manifest.json';
@@ -59,7 +61,7 @@ export function nativePath(name: string): string {
   const problems: string[] = [];
   for (const place of cachePlaces()) {
     try {
-      return present(join(place, manifest.hash), name, manifest.files[name]) ?? extract(place, manifest.hash, name);
+      return present(join(place, manifest.hash), name, manifest.files[name]?.bytes) ?? extract(place, manifest, name);
     } catch (error) {
       problems.push(messageOf(error));
     }
@@ -77,7 +79,7 @@ function present(folder: string, name: string, size: number | undefined): string
 }
 
 /** Written atomically; two processes at once write the same. */
-function extract(place: string, hash: string, name: string): string {
+function extract(place: string, { hash, files }: Manifest, name: string): string {
   const folder = join(place, hash);
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) forgetOthers(place, hash);
   requireOwnFolder(folder);
@@ -85,7 +87,8 @@ function extract(place: string, hash: string, name: string): string {
   const part = `${path}.${process.pid}-${process.hrtime.bigint()}`;
   const file = openSync(part, 'wx', 0o600);
   try {
-    const bytes = new Uint8Array(getRawAsset(`native/${name}`) as ArrayBuffer);
+    const asset = new Uint8Array(getRawAsset(`native/${name}`) as ArrayBuffer);
+    const bytes = files[name]?.isPacked === true ? zstdDecompressSync(asset) : asset;
     for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
     fsyncSync(file);
   } catch (error) {
