@@ -1,7 +1,8 @@
 // The reference for the service, in its own process: uWebSockets.js handlers that only write the three rows of a
-// message (message, event, newest line of the conversation), in the sizes of the service. The bare lane uses the
-// service's own lane, group commit and checkpoints; the bare commit syncs one transaction per request; a bare publish
-// to every socket is the reference for the fan-out. No rules, no checks, no JSON.
+// message (message, event, newest line of the conversation) as the service does for a chat that its assignee answers
+// again: the same statements, sizes and indexes. The bare lane uses the service's own lane, group commit and checkpoints;
+// the bare commit syncs one transaction per request; a bare publish to every socket is the reference for the fan-out. No
+// rules, no checks, no JSON.
 
 import {
   App,
@@ -21,7 +22,8 @@ import { type ConversationRecord, touchConversation } from '../store/conversatio
 import type { ListedRow } from '../store/conversations/listed-rows.ts';
 import { type MessageRecord, messagesBefore } from '../store/conversations/messages.ts';
 import { queuePage } from '../store/conversations/queue-pages.ts';
-import { insertConversation, insertMessage, unsetMessage } from '../store/conversations/writes.ts';
+import { insertConversation, insertMessage, unsetConversation, unsetMessage } from '../store/conversations/writes.ts';
+import { insertVisitor, unsetVisitor } from '../store/customers/writes.ts';
 import { Database } from '../store/database.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { insertEvent } from '../store/runtime/events.ts';
@@ -57,8 +59,8 @@ class Rows {
   readonly db: Database;
   readonly #conversations: ConversationRecord[] = [];
   readonly #senderId = ids.uuid();
-  /** Of an event about an unassigned chat, in its short form. */
-  readonly #audience = JSON.stringify(['chat', [null], [], 1]);
+  /** Of an event about a chat of this agent, in its short form. */
+  readonly #audience = JSON.stringify(['chat', [null], [this.#senderId], 1]);
   /** Of the same size as the service's answer to a send. */
   readonly reply: string;
   #seq = 0;
@@ -66,13 +68,12 @@ class Rows {
 
   constructor(name: string) {
     this.db = Database.openWriter(join(dataDir, `${name}.db`), workspaceMigrations);
+    // Nothing reads the agent and the site that the conversations name.
+    this.db.run('PRAGMA foreign_keys = OFF');
     this.db.begin();
-    for (let index = 0; index < conversationsPerFile; index += 1) {
-      const conversation = newConversation();
-      insertConversation(this.db, conversation);
-      this.#conversations.push(conversation);
-    }
+    for (let index = 0; index < conversationsPerFile; index += 1) this.#conversations.push(this.#addConversation());
     this.db.commit();
+    this.db.run('PRAGMA foreign_keys = ON');
     const message = this.#message(this.#conversationAt(0));
     this.reply = JSON.stringify(messageView(message));
   }
@@ -93,15 +94,8 @@ class Rows {
     });
     touchConversation(
       this.db,
-      {
-        ...conversation,
-        preview: messageText,
-        lastMessageAt: createdAt,
-        lastLineAt: createdAt,
-        firstResponseAt: createdAt,
-        updatedAt: createdAt,
-      },
-      { isFirstResponse: conversation.firstResponseAt === null, isFirstSinceRouted: false, isTurn: false },
+      { ...conversation, preview: messageText, lastMessageAt: createdAt, lastLineAt: createdAt, updatedAt: createdAt },
+      { isFirstResponse: false, isFirstSinceRouted: false, isTurn: false },
     );
   }
 
@@ -124,6 +118,37 @@ class Rows {
     });
   }
 
+  /** A chat that its assignee has answered, and its visitor. */
+  #addConversation(): ConversationRecord {
+    const at = isoTime(clock.now());
+    const [siteId, visitorId, agentId] = [ids.uuid(), ids.uuid(), this.#senderId];
+    const seen = { firstSeenAt: at, lastSeenAt: at, isOnline: false, visitCount: 1 };
+    insertVisitor(this.db, { ...unsetVisitor, ...seen, id: visitorId, siteId });
+    const conversation: ConversationRecord = {
+      ...unsetConversation,
+      unreachable: false,
+      id: ids.uuid(),
+      version: 2,
+      channel: 'chat',
+      status: 'open',
+      siteId,
+      visitorId,
+      assignedAgentId: agentId,
+      preview: messageText,
+      lastMessageAt: at,
+      lastSenderType: 'agent',
+      lastSenderId: agentId,
+      firstResponseAt: at,
+      firstResponderId: agentId,
+      lastLineAt: at,
+      lastCustomerMessageAt: at,
+      createdAt: at,
+      updatedAt: at,
+    };
+    insertConversation(this.db, conversation);
+    return conversation;
+  }
+
   #conversationAt(index: number): ConversationRecord {
     const conversation = this.#conversations[index % conversationsPerFile];
     if (conversation === undefined) throw new Error('no conversation');
@@ -143,52 +168,6 @@ class Rows {
       createdAt: isoTime(this.#lastMs),
     };
   }
-}
-
-function newConversation(): ConversationRecord {
-  const at = isoTime(clock.now());
-  return {
-    id: ids.uuid(),
-    version: 1,
-    channel: 'chat',
-    status: 'open',
-    subject: null,
-    ticketNumber: null,
-    siteId: null,
-    visitorId: null,
-    contactId: null,
-    departmentId: null,
-    assignedAgentId: null,
-    routedAt: null,
-    notToAgentIds: [],
-    tags: [],
-    handshake: null,
-    copiedTo: [],
-    rating: null,
-    ratingComment: null,
-    ratedAgentId: null,
-    preview: null,
-    lastMessageAt: null,
-    lastSenderType: null,
-    lastSenderId: null,
-    waitingSince: null,
-    snoozedUntil: null,
-    firstResponseAt: null,
-    firstResponderId: null,
-    solvedAt: null,
-    closedAt: null,
-    lastLineAt: null,
-    lastCustomerMessageAt: null,
-    agentsReadUpTo: null,
-    customerReadUpTo: null,
-    mailPreview: null,
-    unreachable: false,
-    assistant: null,
-    followerIds: [],
-    mergedInto: null,
-    createdAt: at,
-    updatedAt: at,
-  };
 }
 
 class BareLane {
