@@ -14,13 +14,14 @@ export interface Ids {
 }
 
 const poolBytes = 4096;
-const hexOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const digits = Buffer.from('0123456789abcdef', 'latin1');
 
 export function createIds(clock: Pick<Clock, 'now'>, fillRandom: FillRandom = randomFillSync): Ids {
   const pool = new Uint8Array(poolBytes);
   let used = poolBytes;
+  /** The last id, written digit by digit: joined of parts, it would be a tree of texts, to be joined by each reader. */
+  const text = Buffer.from('00000000-0000-7000-8000-000000000000', 'latin1');
   let lastMs = 0;
-  let prefix = '';
   let counter = 0;
 
   function take(count: number): number {
@@ -32,7 +33,19 @@ export function createIds(clock: Pick<Clock, 'now'>, fillRandom: FillRandom = ra
     return used - count;
   }
   const byteAt = (index: number): number => pool[index] ?? 0;
-  const hexAt = (index: number): string => hexOf[byteAt(index)] ?? '00';
+  const putDigit = (at: number, digit: number): void => {
+    text[at] = digits[digit & 0xf] ?? 0;
+  };
+  const putByte = (at: number, byte: number): void => {
+    putDigit(at, byte >> 4);
+    putDigit(at + 1, byte);
+  };
+  const putTime = (ms: number): void => {
+    const [high, low] = [Math.floor(ms / 0x10000), ms & 0xffff];
+    for (let byte = 0; byte < 4; byte += 1) putByte(2 * byte, high >>> (24 - 8 * byte));
+    putByte(9, low >> 8);
+    putByte(11, low);
+  };
 
   return {
     uuid() {
@@ -44,12 +57,15 @@ export function createIds(clock: Pick<Clock, 'now'>, fillRandom: FillRandom = ra
         lastMs = Math.max(now, lastMs + 1);
         const seed = take(2);
         counter = ((byteAt(seed) << 8) | byteAt(seed + 1)) & 0x7ff;
-        const time = lastMs.toString(16).padStart(12, '0');
-        prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`;
+        putTime(lastMs);
       }
+      putDigit(15, counter >> 8);
+      putByte(16, counter);
       const at = take(8);
-      const variant = hexOf[(byteAt(at) & 0x3f) | 0x80] ?? '80';
-      return `${prefix}${counter.toString(16).padStart(3, '0')}-${variant}${hexAt(at + 1)}-${hexAt(at + 2)}${hexAt(at + 3)}${hexAt(at + 4)}${hexAt(at + 5)}${hexAt(at + 6)}${hexAt(at + 7)}`;
+      putByte(19, (byteAt(at) & 0x3f) | 0x80);
+      putByte(21, byteAt(at + 1));
+      for (let byte = 0; byte < 6; byte += 1) putByte(24 + 2 * byte, byteAt(at + 2 + byte));
+      return text.toString('latin1');
     },
     secret(byteCount) {
       const bytes = Buffer.alloc(byteCount);
