@@ -37,10 +37,24 @@ const maxDrainedBytes = 32 * 1024 * 1024;
 const quietMs = 500;
 const maxDrainMs = 10_000;
 
+/** For the bodies that began in this turn of the loop. */
+let waiting: (() => void)[] = [];
+
+/** Calls after this turn, in which most bodies arrive whole: a timer for each would cost more than reading it. */
+function afterTurn(call: () => void): void {
+  if (waiting.push(call) > 1) return;
+  setImmediate(() => {
+    const calls = waiting;
+    waiting = [];
+    for (const one of calls) one();
+  }).unref();
+}
+
 /** `end` abandons the body; the caller gives its memory back. */
 export function readBody(incoming: Incoming, options: BodyOptions): { end(): void } {
   const pieces = new Pieces();
-  const gathered = new GatheredBytes();
+  /** Of a body that comes in more than one piece. */
+  let gathered: GatheredBytes | undefined;
   let length = 0;
   let state: 'reading' | 'draining' | 'ended' = 'reading';
   let timer: NodeJS.Timeout | undefined;
@@ -48,7 +62,7 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
 
   const end = (): void => {
     state = 'ended';
-    gathered.take();
+    gathered = undefined;
     clearTimeout(timer);
     clearTimeout(deadline);
   };
@@ -59,7 +73,7 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
   const drain = (): void => {
     clearTimeout(timer);
     state = 'draining';
-    gathered.take();
+    gathered = undefined;
     timer = setTimeout(() => fail('payload_too_large'), quietMs).unref();
     deadline = setTimeout(() => fail('payload_too_large'), maxDrainMs).unref();
   };
@@ -70,7 +84,9 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
     }, options.timeoutMs).unref();
   };
 
-  watch(0);
+  afterTurn(() => {
+    if (state === 'reading') watch(0);
+  });
   if (options.isUnwanted || (options.announcedBytes ?? 0) > options.maxBytes) drain();
   incoming.onData((chunk, isLast) => {
     if (state === 'ended') return;
@@ -87,7 +103,7 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
       else timer?.refresh();
       return;
     }
-    if (isLast && gathered.byteLength === 0) {
+    if (isLast && (gathered?.byteLength ?? 0) === 0) {
       end();
       // Parsed before this callback returns, so the library's memory is not copied.
       options.whole(new Uint8Array(chunk));
@@ -97,6 +113,7 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
       fail('rate_limited');
       return;
     }
+    gathered ??= new GatheredBytes();
     gathered.add(new Uint8Array(chunk));
     if (!isLast) return;
     const body = gathered.take();
