@@ -14,7 +14,7 @@ import type { Ids } from './ids.ts';
 import { Lane, type LaneHooks, type Pass } from './lane.ts';
 import type { Log } from './log.ts';
 import type { PublishedEvent } from './published-event.ts';
-import { Registry } from './registry.ts';
+import { type ActorKind, Registry } from './registry.ts';
 import type { Slices } from './slices.ts';
 
 export interface WorkspaceHooks {
@@ -112,6 +112,11 @@ export class Workspace implements ContextHost {
         settle(error, error === undefined ? result : undefined);
       },
     });
+  }
+
+  /** The state of an actor, as View.state(), for who needs nothing else of a view. */
+  state<State>(kind: ActorKind<State>, id: string): State | undefined {
+    return this.registry.get(kind, id);
   }
 
   /** Rows and states as they are now. A reply from them must wait for the lane's whenDurable(). */

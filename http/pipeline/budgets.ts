@@ -97,11 +97,12 @@ export class Budgets {
     const factor = limit?.by === 'caller' ? limit.factor : 1;
     const perMinute = this.#services.config.rateLimitPerMinute * factor;
     // A route with a larger limit is counted separately, or its calls would use up the budget of all others.
-    const ofRoute = (key: string): string => (factor === 1 ? key : `${key}:${operation}`);
-    const shared = count(ofRoute(budgetKeyOf({ caller, workspaceId, grant })), perMinute);
+    const ofRoute = factor === 1 ? '' : `:${operation}`;
+    const shared = count(`${budgetKeyOf({ caller, workspaceId, grant })}${ofRoute}`, perMinute);
     const budget =
-      grant?.by === 'app' ? { ...shared, ofApp: count(ofRoute(`app:${grant.id}:${workspaceId}`), perMinute) } : shared;
-    return { budget, ...(this.#isOn ? refusedBy(exceededOf(shared)) : {}) };
+      grant?.by === 'app' ? { ...shared, ofApp: count(`app:${grant.id}:${workspaceId}${ofRoute}`, perMinute) } : shared;
+    const exceeded = this.#isOn ? exceededOf(shared) : undefined;
+    return exceeded === undefined ? { budget } : { budget, exceeded };
   }
 }
 

@@ -6,7 +6,6 @@ import { findByText, isApiKey, noteApiKeyUse, workspaceOfApiKey } from '../../en
 import { findAccess, isAppToken, noteGrantUse, workspaceOfToken } from '../../engine/platform/oauth.ts';
 import type { Grant } from '../../engine/rights/scopes.ts';
 import { type Caller, systemCaller } from '../../engine/runtime/caller.ts';
-import type { View } from '../../engine/runtime/context.ts';
 import { findSession, isUseNews, noteSessionUse } from '../../engine/team/agent-sessions.ts';
 import { mustEnrol } from '../../engine/team/second-factors.ts';
 import { isActive, theRoster } from '../../engine/workspace/roster.ts';
@@ -123,12 +122,11 @@ function agentCredential(claims: AccessClaims, services: Pick<Services, 'engine'
  */
 export function endOf(claims: AccessClaims, { engine }: Pick<Services, 'engine'>): number | 'revoked' {
   const workspace = engine.workspace(claims.workspaceId);
-  const view: Pick<View, 'state'> | undefined = workspace && { state: (kind, id) => workspace.registry.get(kind, id) };
-  const agent = view && theRoster(view).agents.get(claims.agentId);
-  if (view === undefined || agent === undefined) return 0;
+  const agent = workspace && theRoster(workspace).agents.get(claims.agentId);
+  if (workspace === undefined || agent === undefined) return 0;
   if (!isActive(agent)) return 'revoked';
   if (claims.sessionId === undefined) return agent.tokenVersion === claims.tokenVersion ? claims.expiresMs : 'revoked';
-  const session = findSession(view, agent.id, claims.sessionId);
+  const session = findSession(workspace, agent.id, claims.sessionId);
   return session === undefined ? 'revoked' : Math.min(claims.expiresMs, Date.parse(session.expiresAt));
 }
 
@@ -143,7 +141,7 @@ export function noteUse(
 ): void {
   const workspace = sessionId === undefined || caller.kind !== 'agent' ? undefined : engine.workspace(workspaceId);
   if (workspace === undefined || sessionId === undefined || caller.kind !== 'agent') return;
-  const session = findSession(workspace.view(caller), caller.agentId, sessionId);
+  const session = findSession(workspace, caller.agentId, sessionId);
   if (session === undefined || !isUseNews(session, clock.now())) return;
   const params = { agentId: caller.agentId, sessionId, address: from.ip, userAgent: from.userAgent };
   engine

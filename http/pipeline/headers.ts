@@ -19,7 +19,7 @@ export function requestIdOf(head: RequestHead, ids: Pick<Ids, 'uuid'>): string {
 
 /** The token behind `Bearer`; undefined for no header and for one of another form. */
 export function bearerOf(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : /^Bearer +(\S+)$/i.exec(header)?.[1];
+  return header !== undefined && /^Bearer +\S+$/i.test(header) ? header.slice(header.lastIndexOf(' ') + 1) : undefined;
 }
 
 /**
