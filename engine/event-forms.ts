@@ -28,7 +28,7 @@ export interface WholeEvent {
   readonly audience: Audience;
   readonly data: { readonly message?: MessageView; readonly conversation?: ConversationView };
   /** Looked up if it is not given. */
-  readonly messageRowid?: number;
+  readonly messageRowid?: number | undefined;
 }
 
 type MailMembers = Pick<ConversationAudience, 'emailHash' | 'mailPreview'>;
@@ -64,15 +64,12 @@ export function publishedFrom(row: KeptEvent): PublishedEvent {
   );
 }
 
-function shortAudience({
-  kind: _,
-  channel,
-  departmentIds,
-  agentIds,
-  visitorId,
-  ...mail
-}: ConversationAudience): ShortAudience {
-  if (Object.keys(mail).length > 0) return [channel, departmentIds, agentIds, visitorId === null ? 0 : 1, mail];
+function shortAudience(audience: ConversationAudience): ShortAudience {
+  const { channel, departmentIds, agentIds, visitorId } = audience;
+  if (audience.emailHash !== undefined || audience.mailPreview !== undefined) {
+    const { kind: _, channel: _c, departmentIds: _d, agentIds: _a, visitorId: _v, ...mail } = audience;
+    return [channel, departmentIds, agentIds, visitorId === null ? 0 : 1, mail];
+  }
   return visitorId === null ? [channel, departmentIds, agentIds] : [channel, departmentIds, agentIds, 1];
 }
 

@@ -7,7 +7,7 @@ import { storedForm } from './event-forms.ts';
 import type { Scope } from './rights/scopes.ts';
 import type { Context } from './runtime/context.ts';
 import type { PublishedEvent } from './runtime/published-event.ts';
-import { feedWebhooks } from './webhook-deliveries.ts';
+import { feedWebhooks, theWebhooks } from './webhook-deliveries.ts';
 
 /**
  * The records that events carry, by their key in the data. Each area declares its own here, beside the record's type,
@@ -240,9 +240,11 @@ export function emit<Type extends EventType>(
   ctx: Context,
   event: { type: Type; conversationId?: string; audience: Audience; data: EventData[Type]; messageRowid?: number },
 ): void {
-  ctx.emit({ ...event, stored: storedForm(ctx.db, { ...event, at: ctx.at }) });
-  if (event.audience.kind === 'agent' || event.audience.kind === 'admins') return;
-  feedWebhooks(ctx, 'events', { ...event, scope: scopeOfEvent(event.type), seq: ctx.events.at(-1)?.seq });
+  const { type, conversationId, audience, data, messageRowid } = event;
+  const stored = storedForm(ctx.db, { at: ctx.at, conversationId, audience, data, messageRowid });
+  ctx.emit({ type, conversationId, audience, data, stored });
+  if (audience.kind === 'agent' || audience.kind === 'admins' || theWebhooks(ctx).length === 0) return;
+  feedWebhooks(ctx, 'events', { type, conversationId, data, scope: scopeOfEvent(type), seq: ctx.events.at(-1)?.seq });
 }
 
 /** The record that an event carries. Undefined if it carries another, or if erasing a customer emptied it. */

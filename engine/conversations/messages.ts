@@ -78,12 +78,15 @@ export interface MessageDraft {
   readonly isSide?: boolean;
 }
 
-/** Writes a message and emits it to those who may see it. The conversation keeps its version (decisions 4.5). */
+/**
+ * Writes a message and emits it to those who may see it. `view`: as agents see it. The conversation keeps its version
+ * (decisions 4.5).
+ */
 export function appendMessage(
   ctx: Context,
   given: ConversationRecord,
   draft: MessageDraft,
-): { message: MessageRecord; conversation: ConversationRecord } {
+): { message: MessageRecord; view: MessageView; conversation: ConversationRecord } {
   const conversation = draft.senderType === 'agent' ? withoutAssistant(ctx, given) : given;
   const createdAt = nextLineAt(ctx, conversation);
   const message: MessageRecord = {
@@ -111,28 +114,21 @@ export function appendMessage(
     draft.isSide !== true;
   const isFirstSinceRouted = draft.senderType === 'agent' && conversation.routedAt !== null;
   const mailHash = conversation.channel === 'chat' ? mailedFrom(message) : undefined;
+  const turn = turnOf(conversation, message, draft.isSide);
   const next: ConversationRecord = {
     ...conversation,
-    ...(isFirstSinceRouted ? { routedAt: null } : {}),
+    routedAt: isFirstSinceRouted ? null : conversation.routedAt,
     lastLineAt: createdAt,
     updatedAt: later(createdAt, conversation.updatedAt),
-    ...(isSystem
-      ? {}
-      : {
-          preview: previewOf(message),
-          lastMessageAt: createdAt,
-          mailPreview: mailPreviewAfter(conversation, mailHash),
-        }),
-    ...(draft.senderType === 'visitor' ? { lastCustomerMessageAt: createdAt } : {}),
-    ...turnOf(conversation, message, draft.isSide),
-    // A customer whom an agent wrote to first was not waiting: reports recognise this by the time, and later messages
-    // are no response either.
-    ...(isFirstResponse
-      ? {
-          firstResponseAt: draft.isOpening === true ? conversation.createdAt : createdAt,
-          firstResponderId: draft.senderId,
-        }
-      : {}),
+    preview: isSystem ? conversation.preview : previewOf(message),
+    lastMessageAt: isSystem ? conversation.lastMessageAt : createdAt,
+    mailPreview: isSystem ? conversation.mailPreview : mailPreviewAfter(conversation, mailHash),
+    lastCustomerMessageAt: draft.senderType === 'visitor' ? createdAt : conversation.lastCustomerMessageAt,
+    lastSenderType: turn.lastSenderType,
+    lastSenderId: turn.lastSenderId,
+    waitingSince: turn.waitingSince,
+    firstResponseAt: isFirstResponse ? answeredAt(conversation, draft, createdAt) : conversation.firstResponseAt,
+    firstResponderId: isFirstResponse ? draft.senderId : conversation.firstResponderId,
   };
   const isTurn =
     next.lastSenderType !== conversation.lastSenderType ||
@@ -142,17 +138,24 @@ export function appendMessage(
   if (isFirstResponse) foldChange(ctx, conversation, next);
   ctx.setState(conversationKind, next.id, next);
   if (draft.senderType === 'visitor') expectNotice(ctx, messageNoticeDeadline, next.id);
+  const view = messageView(message);
+  const audience = audienceOf(next, { visitorToo: !isSystem });
   emit(ctx, {
     type: 'message.created',
     conversationId: next.id,
-    audience: {
-      ...audienceOf(next, { visitorToo: !isSystem }),
-      ...(mailHash === undefined ? {} : { emailHash: mailHash }),
-    },
-    data: { message: messageView(message) },
+    audience: mailHash === undefined ? audience : { ...audience, emailHash: mailHash },
+    data: { message: view },
     messageRowid,
   });
-  return { message, conversation: next };
+  return { message, view, conversation: next };
+}
+
+/**
+ * When the first message of an agent came. A customer whom an agent wrote to first was not waiting: reports recognise
+ * this by the time, and later messages are no response either.
+ */
+function answeredAt(conversation: ConversationRecord, { isOpening }: MessageDraft, createdAt: string): string {
+  return isOpening === true ? conversation.createdAt : createdAt;
 }
 
 /** Where an agent writes, the assistant does not. */
@@ -178,11 +181,12 @@ type Turn = Pick<ConversationRecord, 'lastSenderType' | 'lastSenderId' | 'waitin
  * only the first.
  */
 function turnOf(
-  { waitingSince }: ConversationRecord,
+  conversation: ConversationRecord,
   { senderType, senderId, createdAt }: MessageRecord,
   isSide = false,
-): Turn | undefined {
-  if (senderType === 'system') return undefined;
+): Turn {
+  if (senderType === 'system') return conversation;
+  const { waitingSince } = conversation;
   return {
     lastSenderType: senderType,
     lastSenderId: senderId,
@@ -192,8 +196,11 @@ function turnOf(
 
 /** The text in lists. A message with only files shows their names. */
 export function previewOf({ body, attachments }: Pick<MessageRecord, 'body' | 'attachments'>): string {
-  const files = attachments.map(({ name, url }) => name ?? url);
-  return firstChars(isBlank(body) && files.length > 0 ? `📎 ${files.join(', ')}` : body, previewChars);
+  const isOfFiles = attachments.length > 0 && isBlank(body);
+  return firstChars(
+    isOfFiles ? `📎 ${attachments.map(({ name, url }) => name ?? url).join(', ')}` : body,
+    previewChars,
+  );
 }
 
 /** A line about what the caller did. It has no author if no agent calls (decisions 4.5). */

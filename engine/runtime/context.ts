@@ -17,7 +17,7 @@ import type { ActorKind, Registry } from './registry.ts';
 /** An event for sockets and webhooks. Only the engine reads `audience`; `data` is the public record. */
 export interface EventDraft {
   readonly type: string;
-  readonly conversationId?: string;
+  readonly conversationId?: string | undefined;
   readonly audience: object;
   readonly data: object;
   /** What the row has as audience and data, as JSON; by default those above. */

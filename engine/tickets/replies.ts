@@ -37,18 +37,26 @@ export function appendAgentMessage(
     isOpening?: boolean;
     addressing?: Addressing | undefined;
   },
-): { message: MessageRecord; conversation: ConversationRecord } {
-  const { agent, addressing = {}, ...content } = draft;
+): { message: MessageRecord; view: MessageView; conversation: ConversationRecord } {
+  const { agent, addressing = {} } = draft;
   const sending = planMail(ctx, conversation, addressing);
   const deliveryStatus = sending === undefined ? null : sending.to.length > 0 ? 'queued' : 'failed';
   const isSide = sending?.sideOf !== undefined;
   const addressed = sending === undefined ? conversation : setCopies(ctx, conversation, sending.copiedTo);
   if (sending !== undefined && !isSide && addressing.from !== undefined)
     setOurAddress(ctx.db, conversation.id, sending.from);
-  const { message, conversation: next } = appendMessage(ctx, addressed, {
+  const {
+    message,
+    view,
+    conversation: next,
+  } = appendMessage(ctx, addressed, {
     senderType: 'agent',
     senderId: agent.id,
-    ...content,
+    id: draft.id,
+    body: draft.body,
+    bodyHtml: draft.bodyHtml,
+    attachments: draft.attachments,
+    isOpening: draft.isOpening === true,
     deliveryStatus,
     mail: sending === undefined || (deliveryStatus === 'failed' && !isSide) ? null : mailOn(sending, agent),
     isSide,
@@ -57,6 +65,7 @@ export function appendAgentMessage(
   if (conversation.channel === 'chat') expectUnseen(ctx, message);
   return {
     message,
+    view,
     conversation: deliveryStatus === 'failed' ? appendSystemLine(ctx, next, notMailed(isSide)) : next,
   };
 }
@@ -99,7 +108,7 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
   if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
   if (params.bodyHtml != null && conversation.channel !== 'ticket')
     refuseField('invalid_body', 'format', 'must be plain: only tickets are answered with formatted mails');
-  const { message, conversation: answered } = appendAgentMessage(ctx, conversation, {
+  const { view, conversation: answered } = appendAgentMessage(ctx, conversation, {
     agent,
     id: params.messageId,
     body: params.body,
@@ -108,7 +117,7 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
     addressing: params.addressing,
   });
   takeByReply(ctx, answered, agent);
-  return messageView(message);
+  return view;
 });
 
 function attachmentsOf(ctx: Context, { conversationId, attachments, addressing }: SendParams): readonly NamedFile[] {

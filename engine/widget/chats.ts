@@ -81,10 +81,14 @@ export const startChat = command(
       params.campaignId === undefined
         ? added
         : noteCampaign(ctx, added, { campaignId: params.campaignId, visitorId: visitor.id });
-    const { message, conversation: begun } = appendMessage(ctx, conversation, customerMessage(ctx, visitor, params));
+    const {
+      message,
+      view,
+      conversation: begun,
+    } = appendMessage(ctx, conversation, customerMessage(ctx, visitor, params));
     if (!visitor.isOnline) noteMoment(ctx, visitor.id);
     const answered = expectAnswer(ctx, begun, message);
-    return { conversation: ownView(ctx, routeChat(ctx, answered)), message: messageView(message) };
+    return { conversation: ownView(ctx, routeChat(ctx, answered)), message: view };
   },
 );
 
@@ -104,7 +108,7 @@ export const writeAsCustomer = command(
     const reopened = reopenForCustomer(ctx, ctx.state(conversationKind, conversation.id) ?? conversation);
     const written = appendMessage(ctx, reopened, customerMessage(ctx, visitor, params));
     expectAnswer(ctx, written.conversation, written.message);
-    return messageView(written.message);
+    return written.view;
   },
 );
 
