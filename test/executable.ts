@@ -1,6 +1,6 @@
 // Tries dist/switchboard as a person who installs it would: in an empty folder, without PATH, HOME or node_modules. It
-// serves the main job with all its threads, is killed, restarted, backed up, restored elsewhere and verified. The last
-// step of `npm run build`, which fails if anything here is wrong.
+// serves the main job with all its threads, is killed, restarted, backed up, restored elsewhere and verified, and is the
+// node of a cluster if there is a NATS server. The last step of `npm run build`, which fails if anything here is wrong.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -8,10 +8,22 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Ends } from './support/ends.ts';
+import { skip as noNats, startNats } from './support/nats.ts';
 import { writeTinyModel } from './support/tiny-model.ts';
 
 const startTimeoutMs = 20_000;
 const crawlTimeoutMs = 30_000;
+const secret = 'a secret of a cluster that lives for a second';
+/** Of a cluster's node; the address of NATS is missing. */
+const nodeSettings = {
+  CLUSTER_NODE: 'only',
+  CLUSTER_REPLICAS: '1',
+  CLUSTER_SECRET: secret,
+  JWT_SECRET: secret,
+  SECRETS_KEY: secret,
+  STORAGE_PROVIDER: 'none',
+};
 
 await tryExecutable(resolve(import.meta.dirname, '../dist/switchboard'));
 
@@ -22,6 +34,7 @@ async function tryExecutable(executable: string): Promise<void> {
   // Its only settings: where it may store things.
   const env = { PATH: '', DATA_DIR: join(folder, 'data'), SWITCHBOARD_CACHE_DIR: join(folder, 'cache'), PORT: '0' };
   const running = new Set<ChildProcess>();
+  const ends = new Ends();
 
   async function serve(
     more: Readonly<Record<string, string>> = {},
@@ -93,11 +106,22 @@ async function tryExecutable(executable: string): Promise<void> {
     const third = await serve(elsewhere);
     await requireTold(third.url, token, chat);
     await end(third.child, 'SIGTERM');
+
+    if (noNats === false) {
+      const { url } = await startNats(ends);
+      const settings = { ...nodeSettings, CLUSTER_NATS_URL: url, DATA_DIR: join(folder, 'node') };
+      const node = await serve(settings);
+      await talk(node.url);
+      const status = run(['cluster', 'status'], settings);
+      if (!/^only +ready +2 /m.test(status)) throw new Error(`the node does not serve its workspace: ${status}`);
+      await end(node.child, 'SIGTERM');
+    } else process.stderr.write(`not tried as the node of a cluster: ${noNats}\n`);
     process.stdout.write(
       `served, killed, started again in ${Math.round(second.startMs)} ms (first: ${Math.round(first.startMs)} ms), backed up, restored elsewhere, verified\n`,
     );
   } finally {
     for (const child of running) child.kill('SIGKILL');
+    await ends.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

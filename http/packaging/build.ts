@@ -16,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { brotliCompressSync, constants, zstdCompressSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { bundleForBrowsers, bundlePages, pagesAsset, scriptAsset } from '../../workers/browser-bundler.ts';
@@ -62,7 +62,8 @@ const configuration = join(work, 'sea.json');
 writeFileSync(
   configuration,
   JSON.stringify({
-    main,
+    // By its name alone: stacks name it as it is given here.
+    main: basename(main),
     output: blob,
     disableExperimentalSEAWarning: true,
     useSnapshot: false,
@@ -73,8 +74,10 @@ writeFileSync(
 );
 // With the executable's own arguments, or it could not use the code cache.
 execFileSync(process.execPath, [...execArgv, '--experimental-sea-config', configuration], {
+  cwd: work,
   stdio: ['ignore', 'ignore', 'inherit'],
 });
+requirePortable(blob);
 copyFileSync(realpathSync(process.execPath), executable);
 chmodSync(executable, 0o755);
 // Before the blob is added, which strip would remove.
@@ -152,9 +155,13 @@ async function bundle(entry: string, name: string): Promise<string> {
     external: ['esbuild'],
     logLevel: 'warning',
   });
-  // A path of this machine would work only here.
-  if (readFileSync(outfile, 'utf8').includes(root)) throw new Error(`${name} names ${root}`);
+  requirePortable(outfile);
   return outfile;
+}
+
+/** A path of this machine would work only here. */
+function requirePortable(path: string): void {
+  if (readFileSync(path).includes(root)) throw new Error(`${path} names ${root}`);
 }
 
 /** Scripts for browsers, bundled as the service would. */
