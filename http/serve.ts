@@ -243,6 +243,8 @@ class Service implements Running {
       if (!directory.isWorkspace(workspaceId)) return;
       this.#visit(workspaceId, await checkpointer.glance({ path, model: knowledge.embedder.model }), { isMoved: true });
     } catch (error) {
+      // The stop of this node cut it off; the next one that serves the workspace looks at it.
+      if (this.#stopping !== undefined) return;
       this.services.log.warn({ workspaceId, err: error }, 'the file of a workspace could not be looked at');
     }
   }
