@@ -202,6 +202,9 @@ export function newestMessageRowid(db: Database): number {
   return db.get<{ rowid: number | null }>('SELECT max(rowid) AS rowid FROM message')?.rowid ?? 0;
 }
 
-export function findMessageWritten(db: Database, rowid: number): { id: string; body: string } | undefined {
-  return db.get('SELECT id, body FROM message WHERE rowid = ?', [rowid]);
+export function findMessageWritten(
+  db: Database,
+  rowid: number,
+): { id: string; conversationId: string; body: string } | undefined {
+  return db.get('SELECT id, conversationId, body FROM message WHERE rowid = ?', [rowid]);
 }

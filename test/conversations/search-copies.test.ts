@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { insertMessage, unsetMessage } from '../../store/conversations/writes.ts';
 import { Database } from '../../store/database.ts';
+import { fromJson } from '../../store/json.ts';
 import { segmentsOf } from '../../store/search/index.ts';
 import { OpenFiles } from '../../workers/reader/open-files.ts';
 import { createReader } from '../../workers/reader/reader.ts';
@@ -60,7 +61,7 @@ function open<Index extends SearchIndex | undefined>(
 function answerOf(index: SearchIndex, question: SearchQuestion): SearchAnswer {
   for (;;) {
     const { result } = index.search(question);
-    if (result !== undefined) return result;
+    if (result !== undefined) return fromJson(result.text);
   }
 }
 
@@ -115,6 +116,28 @@ for (const seed of seeds)
     t.ok(segmentsOf(file, 'message').length >= 2, 'segments were written meanwhile');
     file.close();
   });
+
+t.test('[architecture] while an index lags, a message that moved is not shown where it was found', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const { visitorId } = await service.customer(owner.embedId);
+  const ticketOf = (...messages: string[]): Promise<string> =>
+    addThread(service, owner.workspaceId, { channel: 'ticket', visitorId, messages });
+  const from = await ticketOf('A quetzal has feathers.', 'A second line.');
+  const into = await ticketOf('Another question.');
+  const path = indexPath(t);
+  const index = open(t, service, owner, (source) => SearchIndex.open(source, path));
+  const [found] = answerOf(index, questionOf(owner, 'quetzal')).rows;
+  t.match(found, { conversationId: from, matchedBody: 'A quetzal has feathers.' });
+  const merged = await service.post(`/conversations/${from}/merge`, { into }, owner.token);
+  t.equal(merged.status, 200, merged.body);
+  const soFar = fromJson<SearchAnswer>(
+    index.searchSoFar(questionOf(owner, 'quetzal'), { done: 3, total: 4 }).result.text,
+  );
+  t.match(soFar, { total: 1, indexing: { done: 3, total: 4 }, rows: [{ conversationId: from }] });
+  t.notMatch(soFar.rows[0]?.matchedBody, /quetzal/);
+  t.match(answerOf(index, questionOf(owner, 'quetzal')).rows, [{ conversationId: into, matchedBody: /quetzal/ }]);
+});
 
 t.test('[architecture] a copy whose index is no longer written is worn, and a foreign file is none', async (t) => {
   const service = await startService(t);

@@ -18,7 +18,6 @@ import { type QueueQuestion, queuePage } from '../../store/conversations/queue-p
 import type { Cursor } from '../../store/cursor.ts';
 import { type ContactRecord, contactsWith } from '../../store/customers/contacts.ts';
 import { type Database, DatabaseUnusable, isStorageFailure, type Seen } from '../../store/database.ts';
-import { toJson } from '../../store/json.ts';
 import {
   completionsByBucket,
   countReported,
@@ -39,7 +38,7 @@ import {
   totalsOf,
 } from '../../store/reports/sums.ts';
 import type { GoalTotals, Totals } from '../../store/reports/types.ts';
-import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
+import type { SearchQuestion } from '../search/search-index.ts';
 import { answerCalls, ThreadUnavailable } from '../thread.ts';
 import { OpenFiles } from './open-files.ts';
 
@@ -102,7 +101,7 @@ export const methods = {
   /** A SearchAnswer as JSON, which is sent on as it is: copying its objects costs both threads more than a text. */
   async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<WrittenAnswer> {
     try {
-      return written(await search(workspaceId, question));
+      return await search(workspaceId, question);
     } catch (error) {
       if (!isStorageFailure(error)) throw error;
       // One of the two files cannot be read or written. If it is the index, it is rebuilt.
@@ -112,7 +111,7 @@ export const methods = {
         throw error;
       }
       files.removeSearchIndex(workspaceId);
-      return written(await search(workspaceId, question));
+      return search(workspaceId, question);
     }
   },
 
@@ -124,7 +123,7 @@ export const methods = {
     try {
       const copy = files.openSearchCopy(workspaceId);
       const { result, seenMs } = copy?.search(question) ?? noCopy;
-      if (copy?.isWorn !== true) return result === undefined ? undefined : written({ result, seenMs });
+      if (copy?.isWorn !== true) return result === undefined ? undefined : { result: result.text, seenMs };
     } catch {
       // The other thread is asked the same, and meets what is not the copy's fault.
     }
@@ -313,26 +312,25 @@ function together<Answer>(workspaceId: string, read: (db: Database) => Answer): 
   return db.readTogether(() => read(db));
 }
 
-async function search(workspaceId: string, question: SearchQuestion): Promise<Seen<SearchAnswer>> {
+async function search(workspaceId: string, question: SearchQuestion): Promise<WrittenAnswer> {
   const startedMs = performance.now();
   for (;;) {
     const index = files.searchIndex(workspaceId);
     const { result, seenMs } = index.search(question);
     if (result !== undefined) {
       if (index.hasToWrite) void catchUp(workspaceId);
-      return { result, seenMs };
+      return { result: result.text, seenMs, isIndexing: false };
     }
     const waitedMs = performance.now() - startedMs;
     const indexing = waitedMs > patienceMs ? index.indexing : undefined;
     if (indexing !== undefined || waitedMs > maxCatchUpMs) void catchUp(workspaceId);
-    if (indexing !== undefined) return index.searchSoFar(question, indexing);
+    if (indexing !== undefined) {
+      const soFar = index.searchSoFar(question, indexing);
+      return { result: soFar.result.text, seenMs: soFar.seenMs, isIndexing: true };
+    }
     if (waitedMs > maxCatchUpMs) throw new ThreadUnavailable('the search index is being made');
     await othersTurn();
   }
-}
-
-function written({ result, seenMs }: Seen<SearchAnswer>): WrittenAnswer {
-  return { result: toJson(result), seenMs, isIndexing: result.indexing !== undefined };
 }
 
 /** Indexes what is new and writes full segments, in small steps, until nothing is left or the files were closed. */

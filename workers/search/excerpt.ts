@@ -56,6 +56,7 @@ function isInsideCharacter(body: string, at: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
+/** Most texts are one line already, and to look is quicker than to replace. */
 function oneLine(text: string): string {
-  return text.trim().replace(/\s+/g, ' ');
+  return /\s\s|[^\S ]/.test(text) ? text.trim().replace(/\s+/g, ' ') : text.trim();
 }

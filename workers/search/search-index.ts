@@ -15,20 +15,22 @@ import {
   hasMoreConversations,
   newestConversationChange,
   type Reach,
-  summariesOf,
+  type ShownConversation,
+  shownConversations,
   ticketsAfter,
 } from '../../store/conversations/conversations.ts';
 import { findMessageWritten, messagesWrittenAfter, newestMessageRowid } from '../../store/conversations/messages.ts';
 import { firstMessageRowid, movedMessagesAfter } from '../../store/conversations/moves.ts';
 import { findVisitorNamed, newestVisitorChange, visitorsNamedAfter } from '../../store/customers/visitors.ts';
 import { Database, DatabaseUnusable, removeDatabase, type Seen } from '../../store/database.ts';
+import { Json, toJson } from '../../store/json.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
 import { everyOwners, type Segment } from '../../store/search/index.ts';
 import { Conversations, grown, type SearchFilter } from './conversations.ts';
 import { Dictionary } from './dictionary.ts';
 import { excerptOf } from './excerpt.ts';
 import { WordIndex } from './postings.ts';
-import { Ranking } from './ranking.ts';
+import { type Ranked, Ranking } from './ranking.ts';
 import { queryWords, ticketNumberOf } from './words.ts';
 
 export interface SearchQuestion {
@@ -214,8 +216,10 @@ export class SearchIndex {
   }
 
   /** Indexes one step and answers from everything that was written until now. `result` is undefined if more is left. */
-  search(question: SearchQuestion): Seen<SearchAnswer | undefined> {
-    return this.#source.readTogether(() => (!this.#writesFirst() && this.#step() ? this.#answer(question) : undefined));
+  search(question: SearchQuestion): Seen<Json<SearchAnswer> | undefined> {
+    return this.#source.readTogether(() =>
+      !this.#writesFirst() && this.#step() ? this.#answer(question, undefined) : undefined,
+    );
   }
 
   /** Progress, if indexing the rest would take longer than a caller should wait. */
@@ -230,8 +234,8 @@ export class SearchIndex {
   }
 
   /** Searches only what is indexed. */
-  searchSoFar(question: SearchQuestion, indexing: Indexing): Seen<SearchAnswer> {
-    return this.#source.readTogether(() => ({ ...this.#answer(question), indexing }));
+  searchSoFar(question: SearchQuestion, indexing: Indexing): Seen<Json<SearchAnswer>> {
+    return this.#source.readTogether(() => this.#answer(question, indexing));
   }
 
   isSound(): boolean {
@@ -242,11 +246,11 @@ export class SearchIndex {
     this.#db.close();
   }
 
-  #answer(question: SearchQuestion): SearchAnswer {
+  #answer(question: SearchQuestion, indexing: Indexing | undefined): Json<SearchAnswer> {
     // While a segment is being written, a transaction is open already.
     return this.#db.inTransaction
-      ? this.#answerTogether(question)
-      : this.#db.snapshot(() => this.#answerTogether(question));
+      ? this.#answerTogether(question, indexing)
+      : this.#db.snapshot(() => this.#answerTogether(question, indexing));
   }
 
   /** Drops from a copy's memory the segments that are in the file by now. In a snapshot of the file. */
@@ -257,10 +261,13 @@ export class SearchIndex {
     this.#adopted = version;
   }
 
-  #answerTogether({ q, looksIn, reach, filter, limit }: SearchQuestion): SearchAnswer {
+  #answerTogether(
+    { q, looksIn, reach, filter, limit }: SearchQuestion,
+    indexing: Indexing | undefined,
+  ): Json<SearchAnswer> {
     if (this.#isCopy) this.#adopt();
     const words = queryWords(q);
-    if (words.length === 0) return { rows: [], total: 0 };
+    if (words.length === 0) return written([], 0, indexing);
     const { total, first } = this.#ranking.rank({
       words: words.map((word) => {
         const alike = this.#dictionary.spelledAlike(word.text);
@@ -277,20 +284,26 @@ export class SearchIndex {
       wantedOf: (numbers) => this.#conversations.wantedOf(numbers, reach, filter),
       limit,
     });
-    const ids = this.#conversations.idsOf(first.map(({ no }) => no));
-    const asked = first.map(({ message }, index) => ({
-      conversationId: ids[index] ?? '',
-      messageRowid: message === 0 ? null : message,
-    }));
-    const rows = summariesOf(this.#source, asked).map(
-      ({ id: conversationId, preview, body, ...shown }): SearchRow => ({
-        conversationId,
-        ...shown,
-        matchedBody: excerptOf(body ?? preview ?? '', words),
-      }),
+    const rows = this.#shown(indexing === undefined ? first : first.map((ranked) => this.#unlessMoved(ranked))).map(
+      ({ json, text }) => `${json.slice(0, -1)},"matchedBody":${toJson(excerptOf(text, words))}}`,
     );
     if (rows.length < first.length) throw new Error('the index has conversations that the workspace does not');
-    return { rows, total };
+    return written(rows, total, indexing);
+  }
+
+  #shown(ranked: readonly Ranked[]): ShownConversation[] {
+    const without = ranked.filter(({ message }) => message === 0).map(({ no }) => no);
+    const ids = this.#conversations.idsOf(without).values();
+    return shownConversations(
+      this.#source,
+      ranked.map(({ message }) => (message === 0 ? (ids.next().value ?? '') : message)),
+    );
+  }
+
+  /** A move that is not followed yet may have taken the message into a conversation that the caller may not see. */
+  #unlessMoved({ no, message }: Ranked): Ranked {
+    const isThere = findMessageWritten(this.#source, message)?.conversationId === this.#conversations.idOf(no);
+    return { no, message: isThere ? message : 0 };
   }
 
   /** A search right after another one learns from one number that nothing was written meanwhile. */
@@ -425,6 +438,11 @@ export class SearchIndex {
       (named === undefined ? visitor.lastDoc <= this.#loadedFrom.visitor : named === visitor.lastId)
     );
   }
+}
+
+function written(rows: readonly string[], total: number, indexing: Indexing | undefined): Json<SearchAnswer> {
+  const progress = indexing === undefined ? '' : `,"indexing":${toJson(indexing)}`;
+  return new Json(`{"rows":[${rows.join(',')}],"total":${total}${progress}}`);
 }
 
 function readOwners(db: Database, lastDoc: number): Uint32Array {
