@@ -100,8 +100,12 @@ export function insertSpelling(db: Database, hash: number, word: string): void {
   db.run('INSERT OR IGNORE INTO spelling (hash, word) VALUES (?, ?)', [hash, word]);
 }
 
-export function wordsSpelled(db: Database, hash: number): string[] {
-  return db.all<{ word: string }>('SELECT word FROM spelling WHERE hash = ?', [hash]).map((row) => row.word);
+/** Under any of these hashes, without duplicates. */
+export function wordsSpelled(db: Database, hashes: readonly number[]): string[] {
+  const rows = db.allValues('SELECT word FROM spelling WHERE hash IN (SELECT value FROM json_each(?))', [
+    toJson(hashes),
+  ]) as [string][];
+  return [...new Set(rows.map(([word]) => word))];
 }
 
 export function insertConversationNumber(db: Database, no: number, conversationId: string): void {

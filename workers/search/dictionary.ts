@@ -24,10 +24,6 @@ export class Dictionary {
   /** Words in the file that are one typo away. */
   spelledAlike(word: string): string[] {
     if (!canBeMisspelt(word)) return [];
-    const alike = new Set<string>();
-    for (const hash of new Set(spellings(word))) {
-      for (const known of wordsSpelled(this.#db, hash)) if (isMisspelt(word, known)) alike.add(known);
-    }
-    return [...alike];
+    return wordsSpelled(this.#db, spellings(word)).filter((known) => isMisspelt(word, known));
   }
 }

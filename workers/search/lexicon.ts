@@ -1,72 +1,90 @@
 // The words of a segment in memory, with the documents of each: found by themselves, by their beginning, or in spite of
 // a typo, without looking at all of them.
 
+import { isUnspaced } from '../../store/folding.ts';
 import { canBeMisspelt, isMisspelt } from './words.ts';
+
+interface Word {
+  readonly text: string;
+  /** Ascending. */
+  readonly docs: number[];
+}
 
 /** Words of one length, with a bit for each letter in them. */
 interface SameLength {
-  readonly words: string[];
+  readonly words: Word[];
   readonly letters: number[];
 }
 
-/** A typo changes one letter into another, at most. */
-const maxLettersApart = 2;
+/** Words are looked up by so many of their first letters; no prefix that is asked for is shorter. */
+const startChars = 2;
 
 export class Lexicon {
-  readonly #docs = new Map<string, number[]>();
-  readonly #byFirst = new Map<number, string[]>();
+  readonly #words = new Map<string, Word>();
+  readonly #byStart = new Map<string, Word[]>();
   /** Those that can be misspelt. */
   readonly #byLength: (SameLength | undefined)[] = [];
 
   /** Adds a document, none of which may be less than the last. */
-  add(word: string, doc: number): void {
-    const docs = this.#docs.get(word);
-    if (docs === undefined) this.#learn(word, doc);
+  add(text: string, doc: number): void {
+    const docs = this.#words.get(text)?.docs;
+    if (docs === undefined) this.#learn({ text, docs: [doc] });
     else if (docs.at(-1) !== doc) docs.push(doc);
   }
 
-  docsOf(word: string): readonly number[] | undefined {
-    return this.#docs.get(word);
+  docsOf(text: string): readonly number[] | undefined {
+    return this.#words.get(text)?.docs;
   }
 
-  [Symbol.iterator](): IterableIterator<[word: string, docs: number[]]> {
-    return this.#docs[Symbol.iterator]();
+  [Symbol.iterator](): IterableIterator<Word> {
+    return this.#words.values();
   }
 
-  /** Longer words that begin with it. */
-  longerThan(prefix: string): string[] {
-    const sameFirst = this.#byFirst.get(prefix.charCodeAt(0)) ?? [];
-    return sameFirst.filter((word) => word.startsWith(prefix) && word !== prefix);
+  /** The documents of each longer word that begins with it. */
+  docsBeyond(prefix: string): (readonly number[])[] {
+    const found: (readonly number[])[] = [];
+    for (const { text, docs } of this.#byStart.get(startOf(prefix)) ?? [])
+      if (text.length > prefix.length && text.startsWith(prefix)) found.push(docs);
+    return found;
   }
 
-  /** Words one typo away. */
-  spelledAlike(asked: string): string[] {
-    if (!canBeMisspelt(asked)) return [];
+  /** The documents of each word one typo away. */
+  docsOfAlike(asked: string): (readonly number[])[] {
+    const found: (readonly number[])[] = [];
+    if (!canBeMisspelt(asked)) return found;
     const letters = lettersOf(asked);
-    const alike: string[] = [];
     for (const length of [asked.length - 1, asked.length, asked.length + 1]) {
       const same = this.#byLength[length];
       if (same === undefined) continue;
-      for (const [index, others] of same.letters.entries()) {
-        if (bitsIn(letters ^ others) > maxLettersApart) continue;
-        const word = same.words[index] ?? '';
-        if (isMisspelt(asked, word)) alike.push(word);
+      for (let index = 0; index < same.letters.length; index += 1) {
+        // A typo changes one letter into another, at most, so no more than two bits differ.
+        let apart = letters ^ (same.letters[index] ?? 0);
+        apart &= apart - 1;
+        if ((apart & (apart - 1)) !== 0) continue;
+        const word = same.words[index];
+        if (word !== undefined && isMisspelt(asked, word.text)) found.push(word.docs);
       }
     }
-    return alike;
+    return found;
   }
 
-  #learn(word: string, doc: number): void {
-    this.#docs.set(word, [doc]);
-    const first = word.charCodeAt(0);
-    const sameFirst = this.#byFirst.get(first);
-    if (sameFirst === undefined) this.#byFirst.set(first, [word]);
-    else sameFirst.push(word);
-    if (!canBeMisspelt(word)) return;
-    const { words, letters } = (this.#byLength[word.length] ??= { words: [], letters: [] });
+  #learn(word: Word): void {
+    const { text } = word;
+    this.#words.set(text, word);
+    const start = startOf(text);
+    const sameStart = this.#byStart.get(start);
+    if (sameStart === undefined) this.#byStart.set(start, [word]);
+    else sameStart.push(word);
+    if (!canBeMisspelt(text)) return;
+    const { words, letters } = (this.#byLength[text.length] ??= { words: [], letters: [] });
     words.push(word);
-    letters.push(lettersOf(word));
+    letters.push(lettersOf(text));
   }
+}
+
+/** Of a script without spaces, the first character alone. */
+function startOf(text: string): string {
+  return isUnspaced(text) ? String.fromCodePoint(text.codePointAt(0) ?? 0) : text.slice(0, startChars);
 }
 
 /** Letters 32 apart share a bit, which only makes words look closer. */
@@ -74,10 +92,4 @@ function lettersOf(word: string): number {
   let letters = 0;
   for (let index = 0; index < word.length; index += 1) letters |= 1 << (word.charCodeAt(index) & 31);
   return letters;
-}
-
-function bitsIn(value: number): number {
-  let bits = value - ((value >>> 1) & 0x55555555);
-  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
-  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

@@ -107,10 +107,10 @@ export class WordIndex {
     const beginning: DocList[] = asked.isPrefix ? this.#readLonger(asked.text) : [];
     const misspelt: DocList[] = spelledAlike.flatMap((word) => this.#read(word));
     for (const { firstDoc: base, words } of this.#recent) {
-      const listOf = (word: string): DocList => ({ base, docs: words.docsOf(word) ?? [] });
-      if (words.docsOf(asked.text) !== undefined) exact.push(listOf(asked.text));
-      if (asked.isPrefix) beginning.push(...words.longerThan(asked.text).map(listOf));
-      misspelt.push(...words.spelledAlike(asked.text).map(listOf));
+      const docs = words.docsOf(asked.text);
+      if (docs !== undefined) exact.push({ base, docs });
+      if (asked.isPrefix) for (const docs of words.docsBeyond(asked.text)) beginning.push({ base, docs });
+      for (const docs of words.docsOfAlike(asked.text)) misspelt.push({ base, docs });
     }
     return [
       { level: levels.exact, lists: exact },
@@ -159,6 +159,7 @@ export class WordIndex {
   }
 
   #read(word: string): DocList[] {
+    if (this.#stored.length === 0) return [];
     return this.#listsOf(postingsOf(this.#db, this.#field, word, this.#stored.length));
   }
 
@@ -220,7 +221,7 @@ function* listsOf(words: Lexicon): Generator<void, List[][]> {
   };
   const prefixes = new Map<string, Uint8Array>();
   let listed = 0;
-  for (const [word, offsets] of words) {
+  for (const { text: word, docs: offsets } of words) {
     add(word, pack(offsets));
     for (const prefix of listedPrefixes(word)) {
       let bitmap = prefixes.get(prefix);
