@@ -85,7 +85,7 @@ export class Ranking {
   /** Best first: level of matches, matches within one message, then the newest. */
   rank(input: RankingInput): { total: number; first: Ranked[] } {
     this.#reserve(input.conversations.lastNo + 1);
-    const beside = input.words.map((word) => levelsBeside(input, word));
+    const beside = input.words.map((word) => this.#levelsBeside(input, word));
     const met = this.#meetAll(input, beside);
     try {
       return this.#best(input, beside, input.wantedOf(met));
@@ -103,6 +103,38 @@ export class Ranking {
     this.#isScored = new Uint8Array(capacity);
     this.#messages = new Uint32Array(capacity);
     this.#scores = new Uint32Array(capacity);
+  }
+
+  /** Undefined if none matches. */
+  #levelsBeside(
+    { conversations }: RankingInput,
+    { visitors, subjects, ticketNumber }: WordMeetings,
+  ): Beside | undefined {
+    if (ticketNumber === undefined && !hasLists(visitors) && !hasLists(subjects)) return undefined;
+    const levels = new Uint8Array(conversations.lastNo + 1);
+    const numbers: number[] = [];
+    const raise = (no: number, level: number): void => {
+      const before = levels[no] ?? 0;
+      if (no === 0 || level <= before) return;
+      if (before === 0) numbers.push(no);
+      levels[no] = level;
+    };
+    this.#eachDoc(visitors, (doc, level) => {
+      for (let no = conversations.firstOfVisitor(doc); no !== 0; no = conversations.nextOfVisitor(no)) raise(no, level);
+    });
+    this.#eachDoc(subjects, (doc, level) => raise(conversations.ofTicket(doc), level));
+    if (ticketNumber !== undefined) raise(conversations.ofTicket(ticketNumber), meetingLevels.named);
+    return { numbers, levels };
+  }
+
+  #eachDoc(meetings: readonly Meeting[], call: (doc: number, level: number) => void): void {
+    const docs = this.#docs;
+    for (const { level, lists } of meetings) {
+      for (const list of lists) {
+        const count = readDocs(list, docs);
+        for (let at = 0; at < count; at += 1) call(docs[at] ?? 0, level);
+      }
+    }
   }
 
   /** The conversations that every word matches, roughly the newest first. Sets their sums. */
@@ -200,7 +232,8 @@ export class Ranking {
     const shortlist = firstOf({
       numbers: found,
       merits: meritsAtFirst(found, sums, updatedMs),
-      limit: limit * shortlistFactor,
+      // The level of one word is that of a message already, or of what is beside.
+      limit: input.words.length === 1 ? limit : limit * shortlistFactor,
       compareEqual: byId,
     });
     const lowestSum = sumOf(shortlist.at(-1) ?? 0);
@@ -271,45 +304,12 @@ export class Ranking {
 
 /** The conversations whose customer, subject or number a word matches, and by number at which level. */
 interface Beside {
-  readonly numbers: Uint32Array;
+  readonly numbers: readonly number[];
   readonly levels: Uint8Array;
 }
 
-/** Undefined if none matches. */
-function levelsBeside(
-  { conversations }: RankingInput,
-  { visitors, subjects, ticketNumber }: WordMeetings,
-): Beside | undefined {
-  if (ticketNumber === undefined && [...visitors, ...subjects].every(({ lists }) => lists.length === 0))
-    return undefined;
-  const levels = new Uint8Array(conversations.lastNo + 1);
-  const numbers = new Uint32Array(conversations.lastNo + 1);
-  let count = 0;
-  const raise = (no: number, level: number): void => {
-    const before = levels[no] ?? 0;
-    if (no === 0 || level <= before) return;
-    if (before === 0) {
-      numbers[count] = no;
-      count += 1;
-    }
-    levels[no] = level;
-  };
-  eachDoc(visitors, (doc, level) => {
-    for (let no = conversations.firstOfVisitor(doc); no !== 0; no = conversations.nextOfVisitor(no)) raise(no, level);
-  });
-  eachDoc(subjects, (doc, level) => raise(conversations.ofTicket(doc), level));
-  if (ticketNumber !== undefined) raise(conversations.ofTicket(ticketNumber), meetingLevels.named);
-  return { numbers: numbers.subarray(0, count), levels };
-}
-
-function eachDoc(meetings: readonly Meeting[], call: (doc: number, level: number) => void): void {
-  const docs = new Uint32Array(segmentDocs);
-  for (const { level, lists } of meetings) {
-    for (const list of lists) {
-      const count = readDocs(list, docs);
-      for (let at = 0; at < count; at += 1) call(docs[at] ?? 0, level);
-    }
-  }
+function hasLists(meetings: readonly Meeting[]): boolean {
+  return meetings.some(({ lists }) => lists.length > 0);
 }
 
 /** Roughly how many conversations a word matches. */
@@ -381,5 +381,7 @@ function firstOf({
     if (first.length > limit) first.pop();
     if (first.length === limit) least = merits[first.at(-1) ?? 0] ?? 0;
   }
-  return Uint32Array.from(first, (place) => numbers[place] ?? 0);
+  const best = new Uint32Array(first.length);
+  for (let place = 0; place < best.length; place += 1) best[place] = numbers[first[place] ?? 0] ?? 0;
+  return best;
 }
