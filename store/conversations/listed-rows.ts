@@ -16,6 +16,7 @@ export type ListedRow = ConversationRecord & {
 
 /** In no particular order. */
 export function findListed(db: Database, conversationIds: readonly string[]): ListedRow[] {
+  if (conversationIds.length === 0) return [];
   return db
     .all<ConversationRow & Pick<ListedRow, 'customerName'>>(
       `SELECT conversation.*, coalesce(nullif(trim(visitor.name), ''), nullif(trim(contact.name), ''),
