@@ -442,16 +442,12 @@ export class Engine {
     outboxUnderWay: number;
   } {
     let laneDepth = 0;
-    let actors = 0;
-    for (const workspace of this.#files.values()) {
-      laneDepth += workspace.lane.depth;
-      actors += workspace.registry.size;
-    }
+    for (const { lane } of this.#files.values()) laneDepth += lane.depth;
     return {
       openWorkspaces: this.#files.size,
       filesWaiting: this.#files.waiting + (this.#isWaking ? 1 : 0),
       laneDepth,
-      actors,
+      actors: this.#files.states,
       outboxUnderWay: this.#outbox.underWay,
     };
   }

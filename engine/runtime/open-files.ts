@@ -1,6 +1,7 @@
 // Keeps a bounded number of workspaces' files open. Beyond it the least recently used are parked, which costs no disk
-// access, and reopened on use. Files are opened one after the other, in the order requested, between other work; a
-// caller that can wait calls whenOpen(). A thread copies back the logs of parked files later.
+// access, and reopened on use. A few states in memory outlast parking, so that the next request need not read them
+// again. Files are opened one after the other, in the order requested, between other work; a caller that can wait calls
+// whenOpen(). A thread copies back the logs of parked files later.
 
 import { statSync } from 'node:fs';
 import { cacheKib } from '../../store/database.ts';
@@ -32,6 +33,10 @@ const leastCacheKib = 256;
 const unusedAges = 5;
 /** Delay before a parked file's log is copied back. A workspace that is used again sooner finds its file as it was. */
 const copyBackAfterMs = 30_000;
+/** Parked workspaces that keep their states, for each that may be open. */
+const restingPerOpen = 10;
+/** States of about 1 KiB that a parked workspace keeps. One with more keeps none. */
+const maxRestingStates = 16;
 
 export class OpenFiles {
   readonly #options: OpenFilesOptions;
@@ -39,6 +44,8 @@ export class OpenFiles {
   readonly #open = new Map<string, Workspace>();
   /** Parked files with a log, and since when. */
   readonly #parked = new Map<string, { readonly path: string; readonly sinceMs: number }>();
+  /** Parked workspaces with states, in the order of parking. The states stay valid, as no one else writes the file. */
+  readonly #resting = new Map<string, Workspace>();
   readonly #copying = new Map<string, Promise<void>>();
   readonly #turns = new Map<string, Turn>();
   /** Files that can be opened as soon as there is room, in the order requested. */
@@ -53,6 +60,14 @@ export class OpenFiles {
 
   get size(): number {
     return this.#open.size;
+  }
+
+  /** States in memory, of open and of parked files. */
+  get states(): number {
+    let states = 0;
+    for (const { registry } of this.#open.values()) states += registry.size;
+    for (const { registry } of this.#resting.values()) states += registry.size;
+    return states;
   }
 
   /** Files queued to be opened. */
@@ -80,6 +95,7 @@ export class OpenFiles {
   forget(workspaceId: string): void {
     this.#open.delete(workspaceId);
     this.#parked.delete(workspaceId);
+    this.#resting.delete(workspaceId);
   }
 
   /** Resolves when its log is not being copied back. */
@@ -113,8 +129,15 @@ export class OpenFiles {
     if (this.#ready.length > 0) this.#openNext();
   }
 
-  /** Called periodically. Parks files that have not been used for a while and copies back logs that are old enough. */
+  /**
+   * Called periodically. Parks files that have not been used for a while, evicts unused states and copies back logs that
+   * are old enough.
+   */
   age(): void {
+    for (const [workspaceId, { registry }] of this.#resting) {
+      registry.age();
+      if (registry.size === 0) this.#resting.delete(workspaceId);
+    }
     for (const [workspaceId, workspace] of this.#open) {
       workspace.registry.age();
       if (workspace.db.age() >= unusedAges && workspace.idle) this.#park(workspaceId, workspace);
@@ -139,6 +162,7 @@ export class OpenFiles {
 
   #enter(workspace: Workspace): void {
     this.#parked.delete(workspace.workspaceId);
+    this.#resting.delete(workspace.workspaceId);
     this.#open.set(workspace.workspaceId, workspace);
     this.#makeRoom(this.#options.maxOpen, workspace.workspaceId);
     this.#shareCaches();
@@ -190,8 +214,21 @@ export class OpenFiles {
       this.#options.log.error({ workspaceId, err: error }, 'a file could not be parked; it stays open');
       return;
     }
-    workspace.registry.clear();
     this.#open.delete(workspaceId);
+    this.#rest(workspaceId, workspace);
+  }
+
+  #rest(workspaceId: string, workspace: Workspace): void {
+    const { registry } = workspace;
+    if (registry.size > maxRestingStates) registry.clear();
+    if (registry.size === 0) return;
+    this.#resting.set(workspaceId, workspace);
+    if (this.#resting.size <= this.#options.maxOpen * restingPerOpen) return;
+    for (const [oldestId, oldest] of this.#resting) {
+      oldest.registry.clear();
+      this.#resting.delete(oldestId);
+      return;
+    }
   }
 
   async #copyBackAll(isTime: (sinceMs: number) => boolean): Promise<void> {

@@ -89,11 +89,50 @@ t.test('a workspace and a view of it outlast the parking of their file', async (
   toy.workspace();
   t.ok(workspace.db.isParked);
   t.equal(view.state(tallyKind, 'a')?.value, 4);
+  t.same(view.db.all('SELECT value FROM toyTally'), [{ value: 4 }]);
   t.same(openIds(toy), [workspaceId], 'it is open again, and the other one is not');
   t.equal(toy.engine.workspace(workspaceId), workspace);
   await toy.add(workspaceId, 'a');
   await toy.settled();
   t.same(toy.seqs(workspaceId), [1, 2]);
+});
+
+t.test('the states of a parked workspace stay in memory for a minute or two, if they are few', async (t) => {
+  const toy = startToy(t, { maxOpen: 1 });
+  const reads = t.capture(Database.prototype, 'get', Database.prototype.get);
+  const tallyReads = (): number => reads().filter(({ args: [sql] }) => sql.includes('toyTally')).length;
+  const few = toy.workspace();
+  await toy.add(few.workspaceId, 'a', { by: 4 });
+  await toy.settled();
+  const many = toy.workspace();
+  t.ok(few.db.isParked);
+  t.equal(toy.engine.figures.actors, 1, 'also counted while parked');
+  for (let index = 0; index < 17; index += 1) await toy.add(many.workspaceId, `${index}`);
+  await toy.settled();
+  tallyReads();
+  t.equal(await toy.add(few.workspaceId, 'a'), 5);
+  t.equal(tallyReads(), 0, 'known');
+  await toy.settled();
+  t.ok(many.db.isParked);
+  t.equal(toy.engine.figures.actors, 1, 'none of the many');
+  t.equal(await toy.add(many.workspaceId, '3'), 2);
+  t.equal(tallyReads(), 1, 'read again');
+  await toy.settled();
+  t.ok(few.db.isParked);
+  await toy.pass(60_000);
+  await toy.pass(60_000);
+  t.equal(toy.engine.figures.actors, 0);
+  t.equal(await toy.add(few.workspaceId, 'a'), 6);
+  t.equal(tallyReads(), 1, 'evicted after that');
+});
+
+t.test('ten times as many parked workspaces as may be open keep their states', async (t) => {
+  const toy = startToy(t, { maxOpen: 1 });
+  for (let count = 1; count <= 12; count += 1) {
+    await toy.add(toy.workspace().workspaceId, 'a');
+    await toy.settled();
+    t.equal(toy.engine.figures.actors, Math.min(count, 11));
+  }
 });
 
 t.test(
