@@ -162,7 +162,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       baseUrl: config.baseUrl,
       readPage: readProgramFile,
       isReady: () => composition.isReady,
-      hindrances: () => (options.cluster === undefined ? [] : clusterHindrances(options.cluster.figures)),
+      hindrances: () => (options.cluster === undefined ? [] : clusterHindrances(options.cluster)),
       faults: () => [...faults.lines, ...storage.lines],
     }),
   ];
@@ -380,7 +380,7 @@ function folderOf(
       : {
           file: 'cluster',
           remote: (name, params) => cluster.changeDirectory(name, params),
-          mayRead: () => cluster.figures.isLeaseHeld,
+          mayRead: () => cluster.isLeaseHeld,
         }),
   });
   const keys = cluster === undefined ? keysOf(config, { dataDir, directory, log }) : keysOfCluster(config);

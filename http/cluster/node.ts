@@ -219,14 +219,23 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     return this.#running.ownerships.begin(workspaceId);
   }
 
+  /** Whether this node may answer from what it has. */
+  get isLeaseHeld(): boolean {
+    return this.#parts?.lease.isHeld === true;
+  }
+
+  get isNatsConnected(): boolean {
+    return this.#store.isConnected;
+  }
+
   get figures(): ClusterFigures {
     const parts = this.#parts;
     return {
       workspacesServed: parts?.ownerships.size ?? 0,
       copies: Object.keys(parts?.files.copies() ?? {}).length,
       copiesBehind: parts?.copies.behind ?? 0,
-      isLeaseHeld: parts?.lease.isHeld === true,
-      isNatsConnected: this.#store.isConnected,
+      isLeaseHeld: this.isLeaseHeld,
+      isNatsConnected: this.isNatsConnected,
     };
   }
 
