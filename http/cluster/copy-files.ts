@@ -3,7 +3,7 @@
 // it counts for nothing, also after a crash.
 
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { open, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { directoryId, type LogEntry, type Snapshot, type Snapshots } from '../../engine/runtime/cluster/ports.ts';
 import { makeFolder, removeDatabase, syncFolder } from '../../store/database.ts';
@@ -105,6 +105,23 @@ export class CopyFiles {
     if (!existsSync(this.#notePath(workspaceId))) return;
     rmSync(this.#notePath(workspaceId));
     syncFolder(this.#folder);
+  }
+
+  /** As `doubt`, off the loop: from when it resolves, also after a crash. */
+  async doubtSoon(workspaceId: string): Promise<void> {
+    this.#copies.set(workspaceId, undefined);
+    try {
+      await unlink(this.#notePath(workspaceId));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      throw error;
+    }
+    const folder = await open(this.#folder);
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
   }
 
   remove(workspaceId: string): void {

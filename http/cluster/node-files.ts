@@ -98,7 +98,7 @@ export class NodeFiles implements Files {
     await this.#closeReaders(workspaceId);
     const copy = this.#copyOf(workspaceId);
     const path = this.#copies.pathOf(workspaceId);
-    this.#copies.doubt(workspaceId);
+    await this.#copies.doubtSoon(workspaceId);
     if (copy === undefined) return this.#openNew(workspaceId);
     const db = Database.openWriter(path, migrationsOf(workspaceId), this.#options.syncToDisk);
     try {
