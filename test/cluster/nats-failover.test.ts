@@ -47,7 +47,7 @@ t.test('[cluster] a NATS server that leads dies', { skip }, async (t) => {
   const changes = store.owners.watch(never)[Symbol.asyncIterator]();
   const ownership = { node: 'n', epoch: 1, schema: 1, isPinned: false };
   const revision = await store.owners.set('w', ownership, 0);
-  t.same((await changes.next()).value, { workspaceId: 'w', ownership });
+  t.same((await changes.next()).value, { workspaceId: 'w', record: { ownership, revision } });
   t.ok(await store.nodes.renew(record));
 
   const { jsm } = await operator(t, url.split(',')[1] ?? '');
@@ -65,8 +65,9 @@ t.test('[cluster] a NATS server that leads dies', { skip }, async (t) => {
   const outdated = store.logs.append('w', { id: randomUUID(), expected: 0, bytes: Buffer.from('x') }, never);
   await t.rejects(outdated, Fenced);
 
-  t.ok(await store.owners.set('w', { ...ownership, epoch: 2 }, revision ?? 0));
-  t.same((await changes.next()).value, { workspaceId: 'w', ownership: { ...ownership, epoch: 2 } });
+  const second = { ...ownership, epoch: 2 };
+  const changed = await store.owners.set('w', second, revision ?? 0);
+  t.same((await changes.next()).value, { workspaceId: 'w', record: { ownership: second, revision: changed } });
   t.ok(await store.nodes.renew({ ...record, isDraining: true }));
   t.match(await store.nodes.of('n'), { isDraining: true });
 

@@ -1,7 +1,7 @@
 // Owners and nodes on a real NATS server: compare-and-set, time to live, and watches that miss nothing.
 
 import t from 'tap';
-import type { NodeRecord } from '../../engine/runtime/cluster/ports.ts';
+import type { NodeRecord, OwnerRecord } from '../../engine/runtime/cluster/ports.ts';
 import { CutLink } from '../support/cut-link.ts';
 import { openStore, operator, skip, startNats } from '../support/nats.ts';
 
@@ -55,7 +55,10 @@ t.test('[cluster] owners and nodes', { skip }, async (t) => {
   t.test('a watch begins with every record, and misses nothing while it is cut off', async (t) => {
     const enough = new AbortController();
     const changes = cut.owners.watch(enough.signal)[Symbol.asyncIterator]();
-    const next = async () => (await changes.next()).value as { workspaceId: string; ownership: unknown };
+    const next = async () => {
+      const { workspaceId, record } = (await changes.next()).value as { workspaceId: string; record?: OwnerRecord };
+      return { workspaceId, ownership: record?.ownership };
+    };
     const listed = [await next(), await next(), await next()].map(({ workspaceId }) => workspaceId);
     t.same(listed.sort(), ['w1', 'w2', 'w3']);
     const revision = await store.owners.set('w4', ownership, 0);

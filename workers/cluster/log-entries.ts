@@ -36,12 +36,23 @@ export function placeInEntry(message: Stored): { readonly id: string; readonly p
   return { id: message.header(idHeader) ?? '', part, count };
 }
 
+/** Whether it is the whole entry that follows the entry `after`. */
+export function follows(message: Stored, after: number): boolean {
+  return placeInEntry(message).count === 1 && previousOf(message) === after;
+}
+
+function previousOf(message: Stored): number {
+  return Number(message.header(expectedHeader) ?? 0);
+}
+
 /** Whole entries only: not what is left of one whose first parts were purged. */
-export async function* entriesFrom(messages: AsyncIterable<Stored>): AsyncGenerator<LogEntry, void, void> {
+export async function* entriesFrom(
+  messages: AsyncIterable<Stored> | Iterable<Stored>,
+): AsyncGenerator<LogEntry, void, void> {
   let begun: { id: string; previous: number; parts: Uint8Array[] } | undefined;
   for await (const message of messages) {
     const { id, part, count } = placeInEntry(message);
-    if (part === 1) begun = { id, previous: Number(message.header(expectedHeader) ?? 0), parts: [] };
+    if (part === 1) begun = { id, previous: previousOf(message), parts: [] };
     if (begun?.id !== id || begun.parts.length !== part - 1) {
       begun = undefined;
       continue;

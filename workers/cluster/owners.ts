@@ -1,8 +1,8 @@
 // Who owns a workspace: one record each, changed by compare-and-set.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Owners, Ownership } from '../../engine/runtime/cluster/ports.ts';
-import type { Records } from './records.ts';
+import type { OwnerRecord, Owners, Ownership } from '../../engine/runtime/cluster/ports.ts';
+import type { Kept, Records } from './records.ts';
 
 export class JetStreamOwners implements Owners {
   readonly #records: Records;
@@ -11,9 +11,8 @@ export class JetStreamOwners implements Owners {
     this.#records = records;
   }
 
-  async of(workspaceId: string): Promise<{ ownership: Ownership; revision: number } | undefined> {
-    const { value, revision } = await this.#records.get(workspaceId);
-    return value === undefined ? undefined : { ownership: value as Ownership, revision };
+  async of(workspaceId: string): Promise<OwnerRecord | undefined> {
+    return recordFrom(await this.#records.get(workspaceId));
   }
 
   async set(workspaceId: string, ownership: Ownership, revision: number): Promise<number | undefined> {
@@ -24,8 +23,12 @@ export class JetStreamOwners implements Owners {
     return now.revision > revision && isDeepStrictEqual(now.value, ownership) ? now.revision : undefined;
   }
 
-  async *watch(signal: AbortSignal): AsyncGenerator<{ workspaceId: string; ownership: Ownership | undefined }> {
-    for await (const { key, value } of this.#records.watch(signal))
-      yield { workspaceId: key, ownership: value as Ownership | undefined };
+  async *watch(signal: AbortSignal): AsyncGenerator<{ workspaceId: string; record: OwnerRecord | undefined }> {
+    for await (const { key, ...kept } of this.#records.watch(signal))
+      yield { workspaceId: key, record: recordFrom(kept) };
   }
+}
+
+function recordFrom({ value, revision }: Kept): OwnerRecord | undefined {
+  return value === undefined ? undefined : { ownership: value as Ownership, revision };
 }

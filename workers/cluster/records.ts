@@ -71,7 +71,7 @@ export class Records {
   }
 
   /** Every record, then every change, until `signal` aborts. Who was cut off gets what changed meanwhile. */
-  async *watch(signal: AbortSignal): AsyncGenerator<{ readonly key: string; readonly value: unknown }, void, void> {
+  async *watch(signal: AbortSignal): AsyncGenerator<Kept & { readonly key: string }, void, void> {
     const place = bucketPlace(this.#layout, this.#bucket);
     const known = new Map<string, number>();
     while (!signal.aborted) {
@@ -91,8 +91,9 @@ export class Records {
         for (const key of [...known.keys()].filter((one) => !listed.has(one))) {
           // It may have been changed while the others were listed: that comes next.
           if ((await this.get(key)).value !== undefined) continue;
+          const revision = known.get(key) ?? 0;
           known.delete(key);
-          yield { key, value: undefined };
+          yield { key, value: undefined, revision };
         }
         for await (const message of followingOf(this.#link, place, { after: position, signal: uncut }))
           yield* changeOf(message, known);
@@ -118,7 +119,7 @@ function* changeOf(message: Stored, known: Map<string, number>) {
   const value = valueOf(message);
   if (value === undefined) known.delete(key);
   else known.set(key, message.sequence);
-  if (value !== undefined || before !== undefined) yield { key, value };
+  if (value !== undefined || before !== undefined) yield { key, value, revision: message.sequence };
 }
 
 /** `$KV.<bucket>.<key>` */

@@ -8,7 +8,7 @@ import { Fenced, type LogEntry, LogUnreachable, type WorkspaceLogs } from '../..
 import { wordsOf } from './address.ts';
 import { isOutdated, type NatsLink, persistently, within } from './connection.ts';
 import { type Layout, logPlace, type Place } from './layout.ts';
-import { entriesFrom, type Part, partsOf, placeInEntry } from './log-entries.ts';
+import { entriesFrom, follows, type Part, partsOf, placeInEntry } from './log-entries.ts';
 import { isFull } from './preparation.ts';
 import { followingOf, messagesOf, newestOf, nextOf } from './reading.ts';
 
@@ -47,8 +47,10 @@ export class JetStreamLogs implements WorkspaceLogs {
   async *read(workspaceId: string, after: number): AsyncGenerator<LogEntry, void, void> {
     const place = logPlace(this.#layout, workspaceId);
     const newest = await newestOf(this.#link, place);
-    if (newest === undefined) return;
-    yield* entriesFrom(messagesOf(this.#link, place, { after, upTo: newest.sequence }));
+    if (newest === undefined || newest.sequence <= after) return;
+    // A copy that follows is one entry behind at most, most of the time.
+    const isNext = follows(newest, after);
+    yield* entriesFrom(isNext ? [newest] : messagesOf(this.#link, place, { after, upTo: newest.sequence }));
   }
 
   follow(workspaceId: string, after: number, signal: AbortSignal): AsyncGenerator<LogEntry, void, void> {

@@ -15,18 +15,22 @@ import {
   type NodeRecord,
   type Nodes,
   noNodesSchema,
+  type OwnerRecord,
   type Owners,
   type Ownership,
   type Peers,
   type WorkspaceLogs,
 } from './ports.ts';
 import type { Restorer } from './restore.ts';
+import { SharedQuestions } from './shared-questions.ts';
 import { canOpen, dutyOf, inLine, isTooNew } from './sharing.ts';
 import type { View } from './view.ts';
 
-/** A dead node's workspaces: each waits for the log and the disk, so a few at once are quicker than one. */
-const takingAtOnce = 8;
+/** A dead node's workspaces: each waits for the log and the disk most of the time. */
+const takingAtOnce = 32;
 const retryMs = 500;
+/** After what is under way. */
+const atOnceMs = 1;
 const retryDamagedMs = 10_000;
 /** Others need not wait for one whose outside work takes longer to end. */
 const settleShortlyMs = 50;
@@ -51,6 +55,8 @@ export interface Holding {
   /** Its turn to leave comes when that has ended. */
   isWaitedFor?: boolean;
 }
+
+type ClaimOutcome = 'claimed' | 'not ours' | 'outdated';
 
 export interface OwnershipOptions {
   readonly clock: Clock;
@@ -92,12 +98,15 @@ export class Ownerships {
   /** How many of them the log was told of. */
   #leftAloneTold = 0;
   #isTellingLeft = false;
+  /** Of one that died, whoever takes one of its workspaces asks. */
+  readonly #nodesNow: SharedQuestions<NodeRecord | undefined>;
   #listeners = new Set<() => void>();
   #isOver = false;
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.#node = options.lease.record.node;
+    this.#nodesNow = new SharedQuestions((node) => options.nodes.of(node));
     options.view.onChange((workspaceId) => this.#look(workspaceId));
   }
 
@@ -321,27 +330,34 @@ export class Ownerships {
     return Math.min(retryMs * 2 ** failures, retryDamagedMs);
   }
 
-  /** Makes this node the owner, if nobody who is there can be. */
+  /** Makes this node the owner, if nobody who is there can be. What it knows of the record is mostly still so. */
   async #claim(workspaceId: string, holding: Holding): Promise<boolean> {
-    const { owners, nodes, view, lease } = this.#options;
+    const { owners, view } = this.#options;
+    const known = view.record(workspaceId);
+    let outcome = known === undefined ? 'outdated' : await this.#claimAt(known, workspaceId, holding);
+    if (outcome === 'outdated') outcome = await this.#claimAt(await owners.of(workspaceId), workspaceId, holding);
+    return outcome === 'claimed';
+  }
+
+  async #claimAt(found: OwnerRecord | undefined, workspaceId: string, holding: Holding): Promise<ClaimOutcome> {
+    const { owners, view, lease } = this.#options;
     const { schema } = lease.record;
-    const found = await owners.of(workspaceId);
     const before = found?.ownership;
     if (before !== undefined) {
-      if (before.schema > schema) return false;
+      if (before.schema > schema) return 'not ours';
       // Asked after the record was read: an owner that comes back later changes the record, and set() fails.
-      const owner = before.node === this.#node ? undefined : await nodes.of(before.node);
-      if (owner !== undefined && canOpen(owner, before)) return false;
+      const owner = before.node === this.#node ? undefined : await this.#nodesNow.ask(before.node);
+      if (owner !== undefined && canOpen(owner, before)) return 'not ours';
     }
-    if (!this.#isCurrent(workspaceId, holding)) return false;
+    if (!this.#isCurrent(workspaceId, holding)) return 'not ours';
     holding.epoch = (before?.epoch ?? 0) + 1;
     holding.isPinned = before?.node === this.#node && before.isPinned;
     const ownership = { node: this.#node, epoch: holding.epoch, schema, isPinned: holding.isPinned };
     const revision = await owners.set(workspaceId, ownership, found?.revision ?? 0);
-    if (revision === undefined) return false;
+    if (revision === undefined) return 'outdated';
     holding.revision = revision;
-    view.note(workspaceId, ownership);
-    return true;
+    view.note(workspaceId, { ownership, revision });
+    return 'claimed';
   }
 
   /** Reads the file, and appends before anything is served from it. Sets the gate if that went well. */
@@ -394,18 +410,18 @@ export class Ownerships {
     const duty = dutyOf(this.#node, workspaceId, { ownership, nodes: this.#nodes() });
     try {
       if (duty.kind === 'give') await this.#give(workspaceId, { to: duty.to, isPinned: false });
-      else this.#dropSettling(workspaceId, new Error('the workspace stays after all'));
+      else this.#dropSettling(workspaceId, new Error('the workspace stays after all'), { againMs: atOnceMs });
     } catch (error) {
       log.warn({ workspaceId, err: error }, 'a workspace could not be handed over; it is tried again');
-      this.#dropSettling(workspaceId, error);
+      this.#dropSettling(workspaceId, error, { againMs: retryMs });
       clock.after(retryMs, () => this.#look(workspaceId));
     }
   }
 
   /** It does not stay half at rest: it is taken again. */
-  #dropSettling(workspaceId: string, cause: unknown): void {
+  #dropSettling(workspaceId: string, cause: unknown, { againMs }: { againMs: number }): void {
     const holding = this.#holdings.get(workspaceId);
-    if (holding?.settling !== undefined) this.#drop(workspaceId, holding, cause);
+    if (holding?.settling !== undefined) this.#drop(workspaceId, holding, cause, againMs);
   }
 
   #settlesShortly(settling: Promise<void>): Promise<boolean> {
@@ -422,8 +438,7 @@ export class Ownerships {
       this.#giving.add(workspaceId);
       this.#giving.hurry(workspaceId);
     };
-    // After its present turn is over.
-    const later = (): void => void this.#options.clock.after(1, again);
+    const later = (): void => void this.#options.clock.after(atOnceMs, again);
     settling.then(later, later);
   }
 
@@ -461,12 +476,13 @@ export class Ownerships {
       schema: lease.record.schema,
       isPinned,
     };
-    if ((await owners.set(workspaceId, ownership, holding.revision)) === undefined) return;
-    view.note(workspaceId, ownership);
+    const revision = await owners.set(workspaceId, ownership, holding.revision);
+    if (revision === undefined) return;
+    view.note(workspaceId, { ownership, revision });
     this.#options.counts?.observeHandOver();
   }
 
-  #drop(workspaceId: string, holding: Holding, cause: unknown): void {
+  #drop(workspaceId: string, holding: Holding, cause: unknown, againMs = retryMs): void {
     if (this.#holdings.get(workspaceId) !== holding) return;
     if (holding.gate === undefined) {
       holding.state = 'abandoned';
@@ -476,7 +492,7 @@ export class Ownerships {
     const sequence = holding.gate.isAtRest ? holding.gate.sequence : undefined;
     holding.gate.break(cause);
     this.#options.files.release(workspaceId, sequence);
-    if (!this.#isOver) this.#options.clock.after(retryMs, () => this.#look(workspaceId));
+    if (!this.#isOver) this.#options.clock.after(againMs, () => this.#look(workspaceId));
     this.#tell();
   }
 

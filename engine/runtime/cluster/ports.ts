@@ -57,18 +57,21 @@ export interface Ownership {
   readonly isPinned: boolean;
 }
 
+export interface OwnerRecord {
+  readonly ownership: Ownership;
+  /** What a change must name. */
+  readonly revision: number;
+}
+
 export interface Owners {
-  /** `revision`: what a change must name. */
-  of(workspaceId: string): Promise<{ readonly ownership: Ownership; readonly revision: number } | undefined>;
+  of(workspaceId: string): Promise<OwnerRecord | undefined>;
   /**
    * Compare-and-set: resolves to the new revision, or to undefined if the record is no longer at `revision` (0: there
    * is none).
    */
   set(workspaceId: string, ownership: Ownership, revision: number): Promise<number | undefined>;
   /** Every record, then every change, also those during a disconnection, until `signal` aborts. */
-  watch(
-    signal: AbortSignal,
-  ): AsyncIterable<{ readonly workspaceId: string; readonly ownership: Ownership | undefined }>;
+  watch(signal: AbortSignal): AsyncIterable<{ readonly workspaceId: string; readonly record: OwnerRecord | undefined }>;
 }
 
 /** What a node says of itself. */

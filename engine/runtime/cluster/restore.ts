@@ -33,18 +33,23 @@ export class Restorer {
   /** Resolves to the sequence of the newest entry, which the copy then equals. Rejects with LogHole. */
   async restore(workspaceId: string): Promise<number> {
     for (let attempt = 1; ; attempt += 1) {
-      const snapshot = await this.#snapshots.newest(workspaceId);
       try {
-        if (snapshot !== undefined && this.#files.sequence(workspaceId) < snapshot.sequence) {
-          await this.#files.load(workspaceId, snapshot);
-          this.#logBytes.set(workspaceId, 0);
-        }
+        // The log behind a copy is mostly short, and whole.
+        if (attempt > 1 || this.#files.sequence(workspaceId) === 0) await this.#load(workspaceId);
         await this.#catchUp(workspaceId);
         return this.#files.sequence(workspaceId);
       } catch (error) {
         if (attempt === attempts) throw error;
       }
     }
+  }
+
+  /** If the newest snapshot is newer than the copy. */
+  async #load(workspaceId: string): Promise<void> {
+    const snapshot = await this.#snapshots.newest(workspaceId);
+    if (snapshot === undefined || this.#files.sequence(workspaceId) >= snapshot.sequence) return;
+    await this.#files.load(workspaceId, snapshot);
+    this.#logBytes.set(workspaceId, 0);
   }
 
   /** A busy owner appends while its log is read: the last few entries are what a take-over waits for. */

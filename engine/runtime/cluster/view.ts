@@ -1,11 +1,12 @@
 // What this node knows of the others: who is there and who owns what, a moment late. Good for deciding what to try;
-// whoever acts on it asks the record itself, and changes it by compare-and-set.
+// whoever acts on it changes the record by compare-and-set.
 
-import type { NodeRecord, Nodes, Owners, Ownership } from './ports.ts';
+import type { NodeRecord, Nodes, OwnerRecord, Owners, Ownership } from './ports.ts';
 
 export class View {
   readonly nodes = new Map<string, NodeRecord>();
   readonly owners = new Map<string, Ownership>();
+  readonly #revisions = new Map<string, number>();
   readonly #ports: { readonly nodes: Nodes; readonly owners: Owners };
   readonly #abort = new AbortController();
   readonly #listeners: ((workspaceId: string | undefined) => void)[] = [];
@@ -28,12 +29,24 @@ export class View {
     this.#abort.abort();
   }
 
+  record(workspaceId: string): OwnerRecord | undefined {
+    const ownership = this.owners.get(workspaceId);
+    const revision = this.#revisions.get(workspaceId);
+    return ownership === undefined || revision === undefined ? undefined : { ownership, revision };
+  }
+
   /** What this node has learned by itself. An older record changes nothing. */
-  note(workspaceId: string, ownership: Ownership): void {
+  note(workspaceId: string, { ownership, revision }: OwnerRecord): void {
     const known = this.owners.get(workspaceId);
     if (known !== undefined && known.epoch >= ownership.epoch) return;
     this.owners.set(workspaceId, ownership);
+    this.#revisions.set(workspaceId, revision);
     this.#tell(workspaceId);
+  }
+
+  #forget(workspaceId: string): void {
+    this.#revisions.delete(workspaceId);
+    if (this.owners.delete(workspaceId)) this.#tell(workspaceId);
   }
 
   async #watchNodes(): Promise<void> {
@@ -47,9 +60,9 @@ export class View {
   }
 
   async #watchOwners(): Promise<void> {
-    for await (const { workspaceId, ownership } of this.#ports.owners.watch(this.#abort.signal)) {
-      if (ownership !== undefined) this.note(workspaceId, ownership);
-      else if (this.owners.delete(workspaceId)) this.#tell(workspaceId);
+    for await (const { workspaceId, record } of this.#ports.owners.watch(this.#abort.signal)) {
+      if (record === undefined) this.#forget(workspaceId);
+      else this.note(workspaceId, record);
     }
   }
 

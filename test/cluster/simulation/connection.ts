@@ -189,7 +189,7 @@ export class Connection {
     for await (const _ of this.#news((call) => ownerChanges.watch(call), signal))
       for (const { key, value } of ownerChanges.list.slice(seen)) {
         seen += 1;
-        yield { workspaceId: key, ownership: value };
+        yield { workspaceId: key, record: value };
       }
   }
 

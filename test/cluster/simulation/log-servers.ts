@@ -6,6 +6,7 @@ import {
   Fenced,
   type LogEntry,
   type NodeRecord,
+  type OwnerRecord,
   type Ownership,
   type Snapshot,
 } from '../../../engine/runtime/cluster/ports.ts';
@@ -36,9 +37,9 @@ export class LogServers {
   readonly #followers = new Map<string, Set<() => void>>();
   #sequence = 0;
   #revision = 0;
-  readonly #owners = new Map<string, { ownership: Ownership; revision: number }>();
+  readonly #owners = new Map<string, OwnerRecord>();
   readonly #nodes = new Map<string, { record: NodeRecord; renewals: number }>();
-  readonly ownerChanges = new Changes<Ownership>();
+  readonly ownerChanges = new Changes<OwnerRecord>();
   readonly nodeChanges = new Changes<NodeRecord>();
   readonly #snapshots = new Map<string, Map<number, { snapshot: Snapshot; content: string }>>();
   /** Nothing is acknowledged, and no lease ends. */
@@ -91,15 +92,16 @@ export class LogServers {
     this.#entries.set(workspaceId, left);
   }
 
-  ownerOf(workspaceId: string): { ownership: Ownership; revision: number } | undefined {
+  ownerOf(workspaceId: string): OwnerRecord | undefined {
     return this.#owners.get(workspaceId);
   }
 
   setOwner(workspaceId: string, ownership: Ownership, revision: number): number | undefined {
     if ((this.#owners.get(workspaceId)?.revision ?? 0) !== revision) return undefined;
     this.#revision += 1;
-    this.#owners.set(workspaceId, { ownership, revision: this.#revision });
-    this.ownerChanges.add(workspaceId, ownership);
+    const record = { ownership, revision: this.#revision };
+    this.#owners.set(workspaceId, record);
+    this.ownerChanges.add(workspaceId, record);
     return this.#revision;
   }
 
