@@ -12,6 +12,7 @@ import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 import type { DeadlineParams } from '../runtime/deadlines.ts';
 import { deadline } from '../runtime/kinds.ts';
+import type { ActorKind } from '../runtime/registry.ts';
 import { reschedule } from '../runtime/rescheduling.ts';
 import { theWorkspace } from '../workspace/workspace.ts';
 import { conversationKind } from './conversation.ts';
@@ -22,6 +23,23 @@ export const rescheduleUnseenDeadline = deadline('workspace.unseenAnew');
 const longestMs = 7 * dayMs;
 /** A customer's chats that are looked at when it leaves. Few have more than one. */
 const maxChats = 10;
+
+/** Whether a chat has the deadline. In memory, because every answer asks and only the first sets it. */
+const expectedKind: ActorKind<boolean> = {
+  name: 'chatUnseen',
+  load: (db, chatId) => findDeadline(db, unseenDeadline.deadlineKind, chatId) !== undefined,
+};
+
+/** The only way to set the deadline. */
+export function setUnseen(ctx: Context, chatId: string, dueMs: number): void {
+  ctx.setDeadline(unseenDeadline, chatId, dueMs);
+  ctx.setState(expectedKind, chatId, true);
+}
+
+/** The deadline was due, and its row is gone. */
+export function noteUnseenDue(ctx: Context, chatId: string): void {
+  ctx.setState(expectedKind, chatId, false);
+}
 
 /** The first answers that wait, oldest first. */
 export function waitingAnswers(
@@ -46,8 +64,8 @@ export function unseenDueMs(view: Pick<View, 'state'>, { createdAt }: Pick<Messa
 
 /** Call after an agent's message in a chat. */
 export function expectUnseen(ctx: Context, message: MessageRecord): void {
-  if (findDeadline(ctx.db, unseenDeadline.deadlineKind, message.conversationId) === undefined)
-    ctx.setDeadline(unseenDeadline, message.conversationId, unseenDueMs(ctx, message));
+  if (ctx.state(expectedKind, message.conversationId) !== true)
+    setUnseen(ctx, message.conversationId, unseenDueMs(ctx, message));
 }
 
 /** Call when a customer may have become one whose answers are mailed: it left, or gave an address. */
@@ -59,7 +77,7 @@ export function expectUnseenOf(ctx: Context, visitorId: string): void {
 /** Call when a chat's answers may have to be mailed again. */
 export function expectUnseenIn(ctx: Context, chat: ConversationRecord): void {
   const [first] = waitingAnswers(ctx, chat, 1);
-  if (first !== undefined) ctx.setDeadline(unseenDeadline, chat.id, Math.max(unseenDueMs(ctx, first), ctx.nowMs));
+  if (first !== undefined) setUnseen(ctx, chat.id, Math.max(unseenDueMs(ctx, first), ctx.nowMs));
 }
 
 /** The workspace's number of minutes changed: it applies to answers that wait already, too. */

@@ -12,7 +12,7 @@ import { addParticipants, findMailThread, putMailThread } from '../../store/mail
 import { findSuppression } from '../../store/mail/suppressions.ts';
 import { audienceOf, conversationKind } from '../conversations/conversation.ts';
 import { appendServiceLine, messageView } from '../conversations/messages.ts';
-import { unseenDeadline, unseenDueMs, waitingAnswers } from '../conversations/unseen.ts';
+import { noteUnseenDue, setUnseen, unseenDueMs, waitingAnswers } from '../conversations/unseen.ts';
 import { addressOf, visitorKind } from '../customers/visitors.ts';
 import { dayMs } from '../directory/ceilings.ts';
 import { Refusal } from '../errors.ts';
@@ -42,6 +42,7 @@ const linkMs = 30 * dayMs;
 
 /** Runs some minutes after the first answer that waits. */
 export const mailUnseenAnswers = command('chat.mailUnseen', (ctx, { subjectId }: DeadlineParams): void => {
+  noteUnseenDue(ctx, subjectId);
   const chat = ctx.state(conversationKind, subjectId);
   const visitor = chat === undefined ? undefined : customerToMail(ctx, chat);
   if (chat === undefined || visitor === undefined) return;
@@ -55,7 +56,7 @@ export const mailUnseenAnswers = command('chat.mailUnseen', (ctx, { subjectId }:
   const dueMs = Math.max(unseenDueMs(ctx, first), thereUntilMs(findVisitorPresence(ctx.db, visitor.id)));
   // Leaving, or giving an address, sets the deadline again.
   if (dueMs === Number.POSITIVE_INFINITY) return;
-  if (dueMs > ctx.nowMs) ctx.setDeadline(unseenDeadline, chat.id, dueMs);
+  if (dueMs > ctx.nowMs) setUnseen(ctx, chat.id, dueMs);
   else if (findSuppression(ctx.db, to) !== undefined) {
     for (const answer of answers) put(ctx, chat, { ...answer, deliveryStatus: 'failed' });
     appendServiceLine(ctx, chat, "Not mailed: earlier mail to the customer's address bounced.");
@@ -120,7 +121,7 @@ function mailAnswers(ctx: Context, chat: ConversationRecord, { visitor, to, answ
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     // The workspace has sent as many mails as it may for now.
-    ctx.setDeadline(unseenDeadline, chat.id, ctx.nowMs + (error.retryAfter ?? 60) * 1000);
+    setUnseen(ctx, chat.id, ctx.nowMs + (error.retryAfter ?? 60) * 1000);
     return;
   }
   putMailThread(ctx.db, {
@@ -146,7 +147,7 @@ function mailAnswers(ctx: Context, chat: ConversationRecord, { visitor, to, answ
       mail: { from: { address: from, name: agentName(ctx, answer) ?? null }, to, copiedTo: [], authentication: null },
     });
   const [next] = waitingAnswers(ctx, chat, 1);
-  if (next !== undefined) ctx.setDeadline(unseenDeadline, chat.id, Math.max(unseenDueMs(ctx, next), ctx.nowMs));
+  if (next !== undefined) setUnseen(ctx, chat.id, Math.max(unseenDueMs(ctx, next), ctx.nowMs));
 }
 
 function put(ctx: Context, chat: ConversationRecord, message: MessageRecord): void {
