@@ -23,7 +23,8 @@ export const systemCaller: Caller = { kind: 'system' };
 /** Whose commands are counted together: those of a person, through each key or app for itself. */
 export function clientOf(caller: Caller): string | undefined {
   if (caller.kind === 'system') return undefined;
-  return caller.kind === 'agent' ? `${caller.through?.id ?? ''} ${caller.agentId}` : caller.visitorId;
+  if (caller.kind === 'visitor') return caller.visitorId;
+  return caller.through === undefined ? caller.agentId : `${caller.through.id} ${caller.agentId}`;
 }
 
 /** A caller in its workspace. */
