@@ -32,7 +32,7 @@ export interface Change {
   readonly schemaVersion: number;
   /** Ascending, each once, in its last version. */
   readonly pages: readonly ChangedPage[];
-  /** Parts of the log that need not be read again: this change's and the one before it, if they are short. */
+  /** Parts of the log that need not be read again: this change's and those of the last few before it, if they are short. */
   readonly kept: readonly KeptFrames[];
 }
 
@@ -61,6 +61,8 @@ const magic = 0x377f0682;
 const largestPageBytes = 65_536;
 /** Read at once, 1 MiB in pages of 4 KiB. A message's commit has 6 to 8, that of 64 messages some 100. */
 const windowFrames = 256;
+/** The pages of 64 busy conversations come again within these. */
+const keptChanges = 8;
 /** In page 1. */
 const schemaVersionOffset = 60;
 
@@ -85,8 +87,8 @@ export class AddedFrames {
   #schemaVersion: number;
   /** Where this log's last delivered version of each page begins. */
   readonly #delivered = new Map<number, number>();
-  /** Of the last change, until the memory is needed: most pages of a busy file change again and again. */
-  #lastKept: WeakRef<KeptFrames> | undefined;
+  /** Of the last changes, until the memory is needed: most pages of a busy file change again and again. */
+  #lastKept: WeakRef<KeptFrames>[] = [];
 
   /**
    * `db` is the file's writer, outside a transaction. The first change begins at `since`, by default at the log's
@@ -122,21 +124,24 @@ export class AddedFrames {
     if (logFrames === first) return undefined;
     const scan = this.#scan(header, first, logFrames);
     const schemaVersion = this.#schemaVersionIn(scan);
-    const before = isRestarted ? undefined : this.#lastKept?.deref();
-    if (isRestarted) this.#delivered.clear();
+    if (isRestarted) {
+      this.#delivered.clear();
+      this.#lastKept = [];
+    }
+    const before = this.#lastKept.flatMap((one) => one.deref() ?? []);
     this.#salts = salts;
     this.#frames = logFrames;
     this.#schemaVersion = schemaVersion;
     const { pageBytes } = header;
     const { sizePages, commits, kept } = scan;
-    this.#lastKept = kept && new WeakRef(kept);
+    if (kept !== undefined) this.#lastKept = [new WeakRef(kept), ...this.#lastKept].slice(0, keptChanges);
     return {
       pageBytes,
       sizePages,
       commits,
       schemaVersion,
       pages: this.#deliver(scan),
-      kept: [kept, before].flatMap((frames) => frames ?? []),
+      kept: kept === undefined ? before : [kept, ...before],
     };
   }
 
