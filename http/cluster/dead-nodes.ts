@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../engine/runtime/clock.ts';
 import type { NodeRecord, Nodes } from '../../engine/runtime/cluster/ports.ts';
 import type { Log } from '../../engine/runtime/log.ts';
 
-const lookEveryMs = 500;
+const lookEveryMs = 250;
 const connectMs = 2000;
 /** Refusals in a row. A process that starts again under its name has another record by then. */
 const enough = 2;
