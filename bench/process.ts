@@ -46,7 +46,8 @@ export async function startService(
   env: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProgram> {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
-  const program = await start(scripts.start.split(' ').slice(1), { env: { RATE_LIMITS: 'off', ...env }, dataDir });
+  const [, args = ''] = scripts.start.split('exec node ');
+  const program = await start(args.split(' '), { env: { RATE_LIMITS: 'off', ...env }, dataDir });
   return {
     ...program,
     async metrics() {
@@ -95,7 +96,7 @@ async function start(
   const dataDir = options.dataDir ?? makeDataDir();
   const { program } = options;
   const [file, given] = program === undefined ? [process.execPath, [...nodeArgs, ...args]] : [program, args];
-  // npm passes a signal on to a shell, which ends by it and leaves the service behind.
+  // npm passes on that it is to stop, but not that it is killed.
   const isGroup = program === 'npm';
   const child = spawn(file, given, {
     cwd: root,
@@ -104,7 +105,8 @@ async function start(
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const signal = (name: 'SIGTERM' | 'SIGKILL'): void => {
-    if (isGroup && child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
+    if (name === 'SIGKILL' && isGroup && child.pid !== undefined && child.exitCode === null)
+      process.kill(-child.pid, name);
     else child.kill(name);
   };
   const remove = (): void => {
@@ -128,7 +130,7 @@ async function start(
         signal('SIGTERM');
         await ended;
         remove();
-        // npm ends by the signal.
+        // The reference server ends by the signal if it has not come to handle it.
         if (child.exitCode !== 0 && child.signalCode !== 'SIGTERM')
           throw new Error(`${args.join(' ')} ended with ${child.exitCode}`);
       },

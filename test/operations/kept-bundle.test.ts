@@ -1,6 +1,7 @@
 // Bundles of sources in the cache folder, and `npm start`, which runs one: what runs is what the sources say.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
@@ -14,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { KeptBundle } from '../../workers/kept-bundle.js';
 import { tempFolder } from '../support/folder.ts';
@@ -185,3 +187,43 @@ parentPort?.postMessage(\`${word} \${workerData as string} \${luck}\`);
   write('http/cli/late.ts', 'export const late = ;');
   t.match(run('serve'), [1, /late\.ts/], 'sources that cannot be bundled say why');
 });
+
+/** Announces itself, and stops as the service does. */
+const stoppable = `
+process.on('SIGTERM', () => {
+  console.log('stopped');
+  process.exit(0);
+});
+setInterval(() => {}, 1000);
+console.log('pid', process.pid);
+`;
+
+for (const shell of ['/bin/sh', '/bin/bash'])
+  t.test(
+    `[start] a supervisor that ends npm ends the service, with ${shell}`,
+    { skip: existsSync(shell) ? false : `there is no ${shell}` },
+    async (t) => {
+      const folder = tempFolder(t);
+      const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: unknown };
+      writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', scripts }));
+      symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+      mkdirSync(join(folder, 'http'));
+      writeFileSync(join(folder, 'http/main.js'), stoppable);
+      // In a group of its own: whatever happens, nothing of it is left.
+      const npm = spawn('npm', ['start', '--silent', `--script-shell=${shell}`], {
+        cwd: folder,
+        detached: true,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const lines = createInterface({ input: npm.stdout })[Symbol.asyncIterator]();
+      const started = await lines.next();
+      t.match(started.value, /^pid \d+$/);
+      t.teardown(() => {
+        if (existsSync(`/proc/${String(started.value).slice(4)}`)) process.kill(-Number(npm.pid), 'SIGKILL');
+      });
+      const ended = once(npm, 'exit');
+      npm.kill('SIGTERM');
+      t.equal((await lines.next()).value, 'stopped');
+      t.same(await ended, [0, null]);
+    },
+  );
