@@ -76,7 +76,7 @@ function compared(name: string, sends: Measured, lane: Measured): Row[] {
       value: sends.perSecond,
       unit: '/s',
       reference: { name: 'bare lane', value: lane.perSecond },
-      target: { atLeast: 0.6 },
+      target: { atLeast: 0.85 },
     }),
     row({
       name: `${name}: latency p50`,
