@@ -47,7 +47,7 @@ function afterTurn(call: () => void): void {
     const calls = waiting;
     waiting = [];
     for (const one of calls) one();
-  }).unref();
+  });
 }
 
 /** `end` abandons the body; the caller gives its memory back. */
