@@ -28,6 +28,7 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #writing: Promise<void>;
   #isOver = false;
+  #rest = new AbortController();
   #acknowledged = 0;
   #failures = 0;
   /** Since forget(): of the write that took the longest, and of the first one that left later. */
@@ -68,8 +69,14 @@ export class Writer {
     this.#first = undefined;
   }
 
+  /** Ends its pause, if it is in one. */
+  hurry(): void {
+    this.#rest.abort();
+  }
+
   async end(): Promise<void> {
     this.#isOver = true;
+    this.hurry();
     await this.#writing;
   }
 
@@ -77,7 +84,7 @@ export class Writer {
     const { random, thinkMs } = this.#options;
     let door = random.below(this.#options.urls().length);
     // Not all at once.
-    await pause(random.next() * thinkMs);
+    await this.#pause(random.next() * thinkMs);
     while (!this.#isOver) {
       const begunMs = performance.now();
       for (;;) {
@@ -91,8 +98,14 @@ export class Writer {
         if (this.#isOver) return;
         await pause(retryMs);
       }
-      if (thinkMs > 0) await pause(random.next() * 2 * thinkMs);
+      if (thinkMs > 0) await this.#pause(random.next() * 2 * thinkMs);
     }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (this.#isOver) return;
+    this.#rest = new AbortController();
+    await pause(ms, undefined, { signal: this.#rest.signal }).catch(() => undefined);
   }
 
   #note(write: Write, begunMs: number): void {

@@ -317,8 +317,8 @@ function firstWritesAfterDeath(
 }
 
 /**
- * Milliseconds from the fault to the first acknowledged write that left after it, of each measured workspace. Which these
- * are is asked once every workspace has been written to.
+ * Milliseconds from the fault to the first acknowledged write that left after it, of each measured workspace, whose client
+ * writes at once. Which these are is asked once every workspace has been written to.
  */
 export async function firstWritesAfter(options: {
   readonly tokens: readonly string[];
@@ -345,6 +345,7 @@ export async function firstWritesAfter(options: {
     for (const writer of measured) writer.forget();
     const faultMs = performance.now();
     await options.fault();
+    for (const writer of measured) writer.hurry();
     await until('some workspaces take no write', () => measured.every(({ first }) => first !== undefined));
     return measured.map(({ first }) => (first?.acknowledgedMs ?? Number.NaN) - faultMs);
   } finally {
