@@ -1,7 +1,6 @@
 // Mail by SMTP at any node of a cluster: it arrives once, at the node that serves its recipient, and has one reply.
 
 import { readdirSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { inLine } from '../../engine/runtime/cluster/sharing.ts';
@@ -10,6 +9,7 @@ import { bucketSettings, startBucket } from '../support/bucket.ts';
 import { startNode } from '../support/cluster-nodes.ts';
 import { sendRaw } from '../support/mail-servers.ts';
 import { skip, startNats } from '../support/nats.ts';
+import { NodeDoor } from '../support/node-door.ts';
 import { nodeRecord } from '../support/node-record.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import type { Person, Service, Teardown } from '../support/service.ts';
@@ -22,53 +22,12 @@ interface Shop extends Person {
   readonly address: string;
 }
 
-/** The way to a node, which can be closed. */
-class Door {
-  readonly #sockets = new Set<Socket>();
-  readonly #server = createServer((from) => {
-    if (!this.isOpen) {
-      from.destroy();
-      return;
-    }
-    const to = connect(this.port, '127.0.0.1');
-    for (const [one, other] of [
-      [from, to],
-      [to, from],
-    ] as const) {
-      this.#sockets.add(one);
-      one.on('error', () => undefined);
-      one.on('close', () => {
-        this.#sockets.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
-  });
-  isOpen = true;
-  /** Of the node. */
-  port = 0;
-
-  async start(t: Teardown): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => {
-      this.close();
-      this.#server.close();
-    });
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  close(): void {
-    this.isOpen = false;
-    for (const socket of this.#sockets) socket.destroy();
-  }
-}
-
 /** Two nodes, the second behind a door, and a workspace at each. */
-async function start(t: Teardown): Promise<{ first: Service; second: Service; shops: [Shop, Shop]; door: Door }> {
+async function start(t: Teardown): Promise<{ first: Service; second: Service; shops: [Shop, Shop]; door: NodeDoor }> {
   const nats = await startNats(t);
   const env = { RATE_LIMITS: 'off', MAIL_HOST: host, SMTP_LISTEN: '127.0.0.1:0', DNS_SERVERS: '127.0.0.1:9' };
   const settings = { ...env, ...bucketSettings(await startBucket(t)) };
-  const door = new Door();
+  const door = new NodeDoor();
   const url = await door.start(t);
   const first = await startNode(t, nats, { node: 'first', env: settings });
   const second = await startNode(t, nats, { node: 'second', env: { ...settings, CLUSTER_NODE_URL: url } });

@@ -1,10 +1,8 @@
 // A cluster whose every connection is over TLS: to NATS, which lets nodes in by a credentials file, and from node to node,
 // where a proxy in front of each node ends it. Certificates are of authorities that only the settings name.
 
-import { readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createServer } from 'node:tls';
 import t from 'tap';
 import { inLine } from '../../engine/runtime/cluster/sharing.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
@@ -14,50 +12,13 @@ import { tempFolder } from '../support/folder.ts';
 import { sendRaw } from '../support/mail-servers.ts';
 import { skip as noNats, startNats } from '../support/nats.ts';
 import { makeAccounts } from '../support/nats-accounts.ts';
+import { NodeDoor } from '../support/node-door.ts';
 import { nodeRecord } from '../support/node-record.ts';
 import type { Service, StartOptions, Teardown } from '../support/service.ts';
 
 const skip = noNats || noOpenssl;
 const host = 'mail.switchboard.test';
 const pauseMs = 20;
-
-/** A proxy that ends TLS in front of a node, which counts what came over it. */
-class TlsProxy {
-  readonly #sockets = new Set<Socket>();
-  readonly #server;
-  connections = 0;
-  /** Of the node. */
-  port = 0;
-
-  constructor(files: { readonly cert: string; readonly key: string }) {
-    this.#server = createServer({ cert: readFileSync(files.cert), key: readFileSync(files.key) }, (from) => {
-      this.connections += 1;
-      const to = connect(this.port, '127.0.0.1');
-      for (const [one, other] of [
-        [from, to],
-        [to, from],
-      ] as const) {
-        this.#sockets.add(one);
-        one.on('error', () => undefined);
-        one.on('close', () => {
-          this.#sockets.delete(one);
-          other.destroy();
-        });
-        one.pipe(other);
-      }
-    });
-    this.#server.on('tlsClientError', () => undefined);
-  }
-
-  async start(t: Teardown): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => {
-      for (const socket of this.#sockets) socket.destroy();
-      this.#server.close();
-    });
-    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-}
 
 interface Secured {
   readonly url: string;
@@ -93,8 +54,8 @@ async function startBehindProxy(
   t: Teardown,
   { url, settings, ofNodes }: Secured,
   { env, ...options }: StartOptions & { node: string },
-): Promise<{ node: Service; proxy: TlsProxy }> {
-  const proxy = new TlsProxy(ofNodes);
+): Promise<{ node: Service; proxy: NodeDoor }> {
+  const proxy = new NodeDoor(ofNodes);
   const behind = { ...settings, CLUSTER_NODE_URL: await proxy.start(t), ...env };
   const node = await startNode(t, { url }, { ...options, env: behind });
   proxy.port = Number(new URL(node.url).port);

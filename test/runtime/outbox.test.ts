@@ -85,6 +85,21 @@ interface Row {
 const rowsOf = (toy: Toy, workspaceId: string): Row[] =>
   toy.read<Row>(workspaceId, 'SELECT * FROM outbox ORDER BY rowid');
 
+/** With one workspace, to which `post` and `rows` belong; the test answers by hand. */
+function startHeld(t: Teardown, options: Parameters<typeof start>[1] = {}) {
+  const { toy, side, post } = start(t, options);
+  side.isPrompt = false;
+  const { workspaceId, db } = toy.workspace();
+  return {
+    toy,
+    side,
+    workspaceId,
+    db,
+    post: (target: string, name: string, more?: Parameters<typeof post>[3]) => post(workspaceId, target, name, more),
+    rows: () => rowsOf(toy, workspaceId),
+  };
+}
+
 t.test('work leaves after the commit that requested it is durable, never before', async (t) => {
   const disk = new HeldDisk();
   const { toy, side, post } = start(t, { syncToDisk: disk.sync });
@@ -146,11 +161,9 @@ t.test('work requested by a refused command is not done', async (t) => {
 });
 
 t.test('in order per target, side by side between targets', async (t) => {
-  const { toy, side, post } = start(t);
-  side.isPrompt = false;
-  const { workspaceId } = toy.workspace();
-  for (const name of ['a1', 'a2', 'a3']) await post(workspaceId, 'a', name);
-  await post(workspaceId, 'b', 'b1');
+  const { toy, side, post } = startHeld(t);
+  for (const name of ['a1', 'a2', 'a3']) await post('a', name);
+  await post('b', 'b1');
   await toy.engine.drained();
   await turns();
   t.same(side.names, ['a1', 'b1'], 'the second of a target waits for the first');
@@ -187,18 +200,14 @@ t.test('the pauses follow the schedule, with up to a fifth more at random; then 
     [0, [1000, 10_000]],
     [0.5, [1100, 11_000]],
   ] as const) {
-    const { toy, side, post } = start(t, { random: () => random });
-    side.isPrompt = false;
-    const { workspaceId } = toy.workspace();
-    await post(workspaceId, 'a', 'poor');
+    const { toy, side, post, rows } = startHeld(t, { random: () => random });
+    await post('a', 'poor');
     await toy.settled();
     let at = 0;
     for (const [index, pauseMs] of pauses.entries()) {
       [...side.open][0]?.fail(new Error(`no ${index + 1}`));
       await toy.settled();
-      t.match(rowsOf(toy, workspaceId), [
-        { state: 'queued', attempts: index + 1, lastAnswer: `no ${index + 1}`, settledAt: null },
-      ]);
+      t.match(rows(), [{ state: 'queued', attempts: index + 1, lastAnswer: `no ${index + 1}`, settledAt: null }]);
       toy.clock.advance(pauseMs - 1);
       await toy.settled();
       t.equal(side.attempts.length, index + 1, `not before ${pauseMs} ms`);
@@ -209,7 +218,7 @@ t.test('the pauses follow the schedule, with up to a fifth more at random; then 
     }
     [...side.open][0]?.fail(new Error('no for good'));
     await toy.settled();
-    t.match(rowsOf(toy, workspaceId), [{ state: 'failed', attempts: 3, lastAnswer: 'no for good', settledAt: /Z$/ }]);
+    t.match(rows(), [{ state: 'failed', attempts: 3, lastAnswer: 'no for good', settledAt: /Z$/ }]);
     t.equal(new Set(side.attempts.map(({ item }) => item.id)).size, 1, 'the same id at every attempt');
     t.same(
       side.attempts.map(({ item }) => item.attempts),
@@ -222,16 +231,14 @@ t.test('the pauses follow the schedule, with up to a fifth more at random; then 
 });
 
 t.test('a permanent refusal ends it at once, and the next of its target follows', async (t) => {
-  const { toy, side, post } = start(t);
-  side.isPrompt = false;
-  const { workspaceId } = toy.workspace();
-  await post(workspaceId, 'a', 'unwanted');
-  await post(workspaceId, 'a', 'next');
+  const { toy, side, post, rows } = startHeld(t);
+  await post('a', 'unwanted');
+  await post('a', 'next');
   await toy.settled();
   side.attempts[0]?.fail(new DeliveryError('never', { permanent: true }));
   await toy.settled();
   t.same(side.names, ['unwanted', 'next']);
-  t.match(rowsOf(toy, workspaceId), [{ state: 'failed', attempts: 1, lastAnswer: 'never' }, { state: 'queued' }]);
+  t.match(rows(), [{ state: 'failed', attempts: 1, lastAnswer: 'never' }, { state: 'queued' }]);
   side.attempts[1]?.answer();
   await toy.pass(0);
 });
@@ -245,10 +252,8 @@ t.test('work of an unknown kind is kept as failed', async (t) => {
 });
 
 t.test('a target that is down costs nothing while it waits, however much waits behind it', async (t) => {
-  const { toy, side, post } = start(t);
-  side.isPrompt = false;
-  const { workspaceId, db } = toy.workspace();
-  const all = Promise.all(Array.from({ length: 50 }, (_, index) => post(workspaceId, 'down', `d${index}`)));
+  const { toy, side, post, db } = startHeld(t);
+  const all = Promise.all(Array.from({ length: 50 }, (_, index) => post('down', `d${index}`)));
   await all;
   await toy.settled();
   side.attempts[0]?.fail();
@@ -274,11 +279,9 @@ t.test('a target that is down costs nothing while it waits, however much waits b
 });
 
 t.test('a due item is on time, although something slow is in progress', async (t) => {
-  const { toy, side, post } = start(t);
-  side.isPrompt = false;
-  const { workspaceId } = toy.workspace();
-  await post(workspaceId, 'slow', 'slow');
-  await post(workspaceId, 'fast', 'later', { delayMs: 500 });
+  const { toy, side, post } = startHeld(t);
+  await post('slow', 'slow');
+  await post('fast', 'later', { delayMs: 500 });
   await toy.settled();
   t.same(side.names, ['slow']);
   toy.clock.advance(500);
@@ -344,16 +347,14 @@ t.test('a crash between the deed and its record repeats the deed under the same 
 });
 
 t.test('an outcome that cannot be recorded is recorded later, without doing the deed again', async (t) => {
-  const { toy, side, post } = start(t);
-  side.isPrompt = false;
-  const { workspaceId, db } = toy.workspace();
-  await post(workspaceId, 'a', 'once');
-  await post(workspaceId, 'a', 'after it');
+  const { toy, side, post, rows, db } = startHeld(t);
+  await post('a', 'once');
+  await post('a', 'after it');
   await toy.settled();
   db.run("CREATE TEMP TRIGGER full BEFORE UPDATE ON outbox BEGIN SELECT RAISE(ROLLBACK, 'full'); END");
   side.attempts[0]?.answer();
   await toy.settled();
-  t.match(rowsOf(toy, workspaceId), [{ state: 'queued', attempts: 0 }, { state: 'queued' }]);
+  t.match(rows(), [{ state: 'queued', attempts: 0 }, { state: 'queued' }]);
   t.equal(toy.engine.figures.outboxUnderWay, 1, 'it counts as under way');
   toy.clock.advance(29_999);
   await toy.settled();
@@ -361,7 +362,7 @@ t.test('an outcome that cannot be recorded is recorded later, without doing the 
   db.run('DROP TRIGGER full');
   toy.clock.advance(1);
   await toy.settled();
-  t.match(rowsOf(toy, workspaceId), [{ state: 'sent', attempts: 1 }, { state: 'queued' }]);
+  t.match(rows(), [{ state: 'sent', attempts: 1 }, { state: 'queued' }]);
   t.same(side.names, ['once', 'after it']);
   side.attempts[1]?.answer();
   await toy.pass(0);
@@ -403,30 +404,26 @@ t.test(
 
 t.test('kept: what stays of a payload after its completion', async (t) => {
   const kept = (payload: unknown, state: string): unknown => ({ name: (payload as { name: string }).name, state });
-  const { toy, side, post } = start(t, { kind: { kept } });
-  side.isPrompt = false;
-  const { workspaceId } = toy.workspace();
-  await post(workspaceId, 'a', 'sent');
-  await post(workspaceId, 'b', 'retried');
-  await post(workspaceId, 'c', 'failed');
+  const { toy, side, post, rows } = startHeld(t, { kind: { kept } });
+  await post('a', 'sent');
+  await post('b', 'retried');
+  await post('c', 'failed');
   await toy.settled();
   side.attempts[0]?.answer();
   side.attempts[1]?.fail();
   side.attempts[2]?.fail(new DeliveryError('no', { permanent: true }));
   await toy.settled();
   t.same(
-    rowsOf(toy, workspaceId).map(({ payload }) => JSON.parse(payload)),
+    rows().map(({ payload }) => JSON.parse(payload)),
     [{ name: 'sent', state: 'sent' }, { name: 'retried' }, { name: 'failed', state: 'failed' }],
   );
 });
 
 t.test('at a stop nothing more starts; what ends in time is recorded, the rest waits for the next run', async (t) => {
-  const { toy, side, post } = start(t);
-  side.isPrompt = false;
-  const { workspaceId } = toy.workspace();
-  await post(workspaceId, 'a', 'in time');
-  await post(workspaceId, 'b', 'too late');
-  await post(workspaceId, 'a', 'not begun');
+  const { toy, side, post, rows } = startHeld(t);
+  await post('a', 'in time');
+  await post('b', 'too late');
+  await post('a', 'not begun');
   await toy.settled();
   let isAtRest = false;
   const rest = toy.engine.rest().then(() => (isAtRest = true));
@@ -437,7 +434,7 @@ t.test('at a stop nothing more starts; what ends in time is recorded, the rest w
   await toy.engine.stop();
   side.attempts[1]?.answer();
   await rest;
-  t.match(rowsOf(toy, workspaceId), [{ state: 'sent' }, { state: 'queued', attempts: 0 }, { state: 'queued' }]);
+  t.match(rows(), [{ state: 'sent' }, { state: 'queued', attempts: 0 }, { state: 'queued' }]);
   const again = start(t, { dataDir: toy.dataDir, clock: toy.clock });
   await again.toy.engine.wakeAll();
   await again.toy.pass(0);
@@ -447,10 +444,8 @@ t.test('at a stop nothing more starts; what ends in time is recorded, the rest w
 t.test(
   'work that takes minutes ends when its workspace goes to another node, and is performed again there',
   async (t) => {
-    const { toy, side, post } = start(t, { kind: { maxUnderWay: 2 } });
-    side.isPrompt = false;
-    const { workspaceId } = toy.workspace();
-    await post(workspaceId, 'a', 'long');
+    const { toy, side, post, rows, workspaceId } = startHeld(t, { kind: { maxUnderWay: 2 } });
+    await post('a', 'long');
     await toy.settled();
     const [attempt] = side.attempts;
     t.equal(attempt?.item.signal.aborted, false);
@@ -459,11 +454,11 @@ t.test(
     await turns();
     t.equal(attempt?.item.signal.aborted, true, 'it is told to end');
     t.notOk(hasLeft, 'and waited for');
-    await post(workspaceId, 'b', 'new');
+    await post('b', 'new');
     await toy.settled();
     attempt?.fail();
     await left;
-    t.match(rowsOf(toy, workspaceId), [
+    t.match(rows(), [
       { state: 'queued', attempts: 0, lastAnswer: null },
       { state: 'queued', attempts: 0 },
     ]);
@@ -474,17 +469,15 @@ t.test(
 t.test(
   'work that ended well is recorded before its workspace goes; one that does not end is not waited for',
   async (t) => {
-    const { toy, side, post } = start(t, { kind: { maxUnderWay: 2 } });
-    side.isPrompt = false;
-    const { workspaceId } = toy.workspace();
-    await post(workspaceId, 'a', 'done');
-    await post(workspaceId, 'b', 'endless');
+    const { toy, side, post, rows, workspaceId } = startHeld(t, { kind: { maxUnderWay: 2 } });
+    await post('a', 'done');
+    await post('b', 'endless');
     await toy.settled();
     let hasLeft = false;
     const left = toy.engine.settle(workspaceId).then(() => (hasLeft = true));
     side.attempts[0]?.answer();
     await toy.settled();
-    t.match(rowsOf(toy, workspaceId), [{ state: 'sent' }, { state: 'queued' }]);
+    t.match(rows(), [{ state: 'sent' }, { state: 'queued' }]);
     t.notOk(hasLeft);
     toy.clock.advance(10_000);
     await left;
