@@ -1,6 +1,6 @@
-// Thousands of workspaces in one process, far more than may be open at once: the cost of opening one for the event
-// loop; requests to random workspaces, beside requests to as many as can be open, with memory and loop delay; and the
-// start after a kill that left a log in every workspace and offers that expire meanwhile: time until the service
+// Thousands of workspaces in one process. Of those in use, far fewer may be open at once: the cost of opening one for
+// the event loop; requests to random workspaces, beside requests to as many as can be open, with memory and loop delay;
+// and the start after a kill that left a log in each of them and offers that expire meanwhile: time until the service
 // answers, beside a start after a clean stop, time until the offers are withdrawn, and the latency of other requests
 // until every workspace was checked.
 
@@ -21,6 +21,10 @@ const connections = 32;
 /** Fewer than the limit of open workspaces. */
 const fewWorkspaces = 100;
 const maxOpen = 200;
+/** Workspaces on the server for each that is used. */
+const registeredPerUsed = 2.5;
+/** Made at once. */
+const makers = 16;
 const seed = 20_261_123;
 const dayMs = 24 * 3600_000;
 /** One in this many requests writes. */
@@ -65,7 +69,8 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const seconds = quick ? 5 : 20;
   const dataDir = makeDataDir();
   try {
-    const { tokens, workspaceIds } = await makeWorkspaces(dataDir, count);
+    const made = await makeWorkspaces(dataDir, count * registeredPerUsed);
+    const [tokens, workspaceIds] = [made.tokens.slice(0, count), made.workspaceIds];
     const opened = await timeOpenings(dataDir, workspaceIds.slice(0, openings));
     const startedAt = performance.now();
     const service = await startService(dataDir);
@@ -111,7 +116,8 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       }),
       row({ name: 'opening a workspace: CPU, mean', value: opened.cpuMs, unit: 'ms', target: { below: 3 } }),
       row({ name: 'resident memory per open workspace', value: bytesEach / 1e6, unit: 'MB', target: { below: 0.7 } }),
-      row({ name, value: many.perSecond, unit: '/s', reference: { ...reference, value: few.perSecond } }),
+      row({ name, value: many.perSecond, unit: '/s', target: { atLeast: 500 } }),
+      row({ name: `${fewWorkspaces} workspaces at random`, value: few.perSecond, unit: '/s' }),
       row({
         name: `${name}: latency p50`,
         value: many.p50Ms,
@@ -129,7 +135,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
         name: `${name}: event-loop delay p99`,
         value: many.loopP99Ms,
         unit: 'ms',
-        reference: { ...reference, value: few.loopP99Ms },
+        target: { below: 50 },
       }),
       row({ name: `${name}: files open`, value: many.open, unit: '', target: { below: maxOpen + 1 } }),
       row({ name: `${name}: resident memory`, value: bytes / 1e6, unit: 'MB', target: { below: 400 } }),
@@ -264,29 +270,38 @@ export async function makeWorkspaces(
   const { engine, directory, ids, accessTokens, clock } = running.services;
   const tokens: string[] = [];
   const workspaceIds: string[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const [workspaceId, agentId] = [ids.uuid(), ids.uuid()];
-    const owner = {
-      workspaceId,
-      agentId,
-      email: `owner${index}@example.com`,
-      name: `Shop ${index}`,
-      subdomain: `shop-${index}`,
-    };
-    await directory.withWorkspace(owner, {
-      async make(subdomain) {
-        await engine.create(workspaceId);
-        return engine.execute(register, {
-          workspaceId,
-          caller: systemCaller,
-          params: { agentId, email: owner.email, passwordHash: 'none', workspaceName: owner.name, subdomain },
-        });
-      },
-      remove: () => engine.discard(workspaceId),
-    });
-    workspaceIds.push(workspaceId);
-    tokens.push(await accessTokens.issue({ agentId, workspaceId, tokenVersion: 0, expiresMs: clock.now() + dayMs }));
-  }
+  let next = 0;
+  const make = async (): Promise<void> => {
+    for (let index = next++; index < count; index = next++) {
+      const [workspaceId, agentId] = [ids.uuid(), ids.uuid()];
+      const owner = {
+        workspaceId,
+        agentId,
+        email: `owner${index}@example.com`,
+        name: `Shop ${index}`,
+        subdomain: `shop-${index}`,
+      };
+      await directory.withWorkspace(owner, {
+        async make(subdomain) {
+          await engine.create(workspaceId);
+          return engine.execute(register, {
+            workspaceId,
+            caller: systemCaller,
+            params: { agentId, email: owner.email, passwordHash: 'none', workspaceName: owner.name, subdomain },
+          });
+        },
+        remove: () => engine.discard(workspaceId),
+      });
+      workspaceIds[index] = workspaceId;
+      tokens[index] = await accessTokens.issue({
+        agentId,
+        workspaceId,
+        tokenVersion: 0,
+        expiresMs: clock.now() + dayMs,
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: makers }, make));
   await running.stop();
   return { tokens, workspaceIds };
 }
