@@ -1,4 +1,4 @@
-// All agents and departments of the workspace, in memory while it is open. Access rules, routing and views read it.
+// All agents and departments of the workspace, in memory while it is used. Access rules, routing and views read it.
 // Every change of an agent goes through putAgent, so that memory, rows and sockets agree.
 
 import {
