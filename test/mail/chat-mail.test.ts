@@ -83,6 +83,18 @@ t.test('a chat goes on by mail', async (t) => {
     await socket.close();
   });
 
+  t.test('[decisions, mail] an answer right after a mail is mailed, too', async (t) => {
+    const { answer } = await chatOf(service, owner, 'quinn@customer.example');
+    await answer('We do.');
+    await service.pass(2.5 * minuteMs);
+    await answer('It takes four days.');
+    await service.pass(minuteMs / 2 + 1000);
+    t.match((await service.mail('quinn@customer.example')).text, /We do\.[^]*four days/);
+    await answer('And costs 5 EUR.');
+    await service.pass(3 * minuteMs + 1000);
+    t.match((await service.mail('quinn@customer.example')).text, /5 EUR/);
+  });
+
   t.test('[decisions, mail] nothing is mailed to a customer who is there or has seen it', async (t) => {
     const { id, customer, answer, states } = await chatOf(service, owner, 'eve@customer.example');
     const socket = await service.visitorSocket(customer.token);
