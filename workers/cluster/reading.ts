@@ -17,7 +17,7 @@ const batchMs = 3000;
 /** For one answer of the leader. An election takes 4 to 9 s. */
 const leaderMs = 12_000;
 /** How often a reader that hears nothing asks whether there is something, since news can be lost. */
-const newsMs = 5000;
+const askEveryMs = 5000;
 /** The leader's answer if there is no such message. */
 const nothingFound = 10037;
 
@@ -74,9 +74,13 @@ export async function* messagesOf(
 export async function* followingOf(
   link: NatsLink,
   place: Place,
-  { after, signal }: { readonly after: number; readonly signal: AbortSignal },
+  {
+    after,
+    signal,
+    everyMs = askEveryMs,
+  }: { readonly after: number; readonly signal: AbortSignal; readonly everyMs?: number },
 ): AsyncGenerator<Stored, void, void> {
-  const news = new News(link, place.news);
+  const news = new News(link, place.news, everyMs);
   let position = after;
   try {
     while (!signal.aborted) {
@@ -114,12 +118,12 @@ class News {
   #isDoubtful = true;
   #wake: (() => void) | undefined;
 
-  constructor(link: NatsLink, subject: string) {
+  constructor(link: NatsLink, subject: string, everyMs: number) {
     const doubt = (): void => {
       this.#isDoubtful = true;
       this.#wake?.();
     };
-    const timer = setInterval(doubt, newsMs).unref();
+    const timer = setInterval(doubt, everyMs).unref();
     this.#ends = [
       link.listen(subject, (message) => {
         this.#announced = Math.max(this.#announced, Number(message.headers?.get('Nats-Sequence') ?? 0));

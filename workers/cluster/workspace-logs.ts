@@ -4,7 +4,13 @@
 // however long ago.
 
 import { randomUUID } from 'node:crypto';
-import { Fenced, type LogEntry, LogUnreachable, type WorkspaceLogs } from '../../engine/runtime/cluster/ports.ts';
+import {
+  directoryId,
+  Fenced,
+  type LogEntry,
+  LogUnreachable,
+  type WorkspaceLogs,
+} from '../../engine/runtime/cluster/ports.ts';
 import { wordsOf } from './address.ts';
 import { isOutdated, type NatsLink, persistently, within } from './connection.ts';
 import { type Layout, logPlace, type Place } from './layout.ts';
@@ -13,6 +19,8 @@ import { isFull } from './preparation.ts';
 import { followingOf, messagesOf, newestOf, nextOf } from './reading.ts';
 
 const purgeMs = 12_000;
+/** A copy whose news was lost: who takes the workspace reads its log. A node follows thousands, and most are quiet. */
+const askOfQuietEveryMs = 60_000;
 
 interface Appended {
   readonly id: string;
@@ -54,7 +62,9 @@ export class JetStreamLogs implements WorkspaceLogs {
   }
 
   follow(workspaceId: string, after: number, signal: AbortSignal): AsyncGenerator<LogEntry, void, void> {
-    return entriesFrom(followingOf(this.#link, logPlace(this.#layout, workspaceId), { after, signal }));
+    // The directory is read from its copies.
+    const every = workspaceId === directoryId ? {} : { everyMs: askOfQuietEveryMs };
+    return entriesFrom(followingOf(this.#link, logPlace(this.#layout, workspaceId), { after, signal, ...every }));
   }
 
   async purge(workspaceId: string, upTo: number): Promise<void> {
