@@ -33,8 +33,11 @@ const seed = 20_261_128;
 const pollMs = 20;
 /** A thousand workspaces that were brought in take their first owners. */
 const patienceMs = 300_000;
-/** Of each workspace's client while the nodes are well, for each workspace that there is: as much is asked of few as of many. */
-const thinkMs = 4;
+/**
+ * Of each workspace's client while the nodes are well, for each workspace that there is: as much is asked of few as of many,
+ * 125 writes a second. Two cores that hold three nodes and three servers have little left at 250.
+ */
+const thinkMs = 8;
 
 /** A workspace with a conversation for each connection. */
 export interface Desk {
