@@ -30,7 +30,7 @@ const expectedKind: ActorKind<boolean> = {
   load: (db, chatId) => findDeadline(db, unseenDeadline.deadlineKind, chatId) !== undefined,
 };
 
-/** The only way to set the deadline. */
+/** How a command sets the deadline. */
 export function setUnseen(ctx: Context, chatId: string, dueMs: number): void {
   ctx.setDeadline(unseenDeadline, chatId, dueMs);
   ctx.setState(expectedKind, chatId, true);

@@ -35,8 +35,8 @@ const unusedAges = 5;
 const copyBackAfterMs = 30_000;
 /** Parked workspaces that keep their states, for each that may be open. */
 const restingPerOpen = 10;
-/** States of about 1 KiB that a parked workspace keeps. One with more keeps none. */
-const maxRestingStates = 16;
+/** Rows of about 1 KiB in the states of a parked workspace. One with more keeps none. */
+const maxRestingRows = 16;
 
 export class OpenFiles {
   readonly #options: OpenFilesOptions;
@@ -220,7 +220,7 @@ export class OpenFiles {
 
   #rest(workspaceId: string, workspace: Workspace): void {
     const { registry } = workspace;
-    if (registry.size > maxRestingStates) registry.clear();
+    if (registry.size > maxRestingRows || registry.rows > maxRestingRows) registry.clear();
     if (registry.size === 0) return;
     this.#resting.set(workspaceId, workspace);
     if (this.#resting.size <= this.#options.maxOpen * restingPerOpen) return;

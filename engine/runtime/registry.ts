@@ -68,6 +68,14 @@ export class Registry {
     return size;
   }
 
+  /** Rows that the states were made of, about: one each, and one for each member of a list. */
+  get rows(): number {
+    let rows = 0;
+    for (const { young, old } of this.#kinds.values())
+      for (const states of [young, old]) for (const state of states.values()) rows += rowsOf(state);
+    return rows;
+  }
+
   #generationsOf(kind: ActorKind<unknown>): Generations {
     let generations = this.#kinds.get(kind);
     if (generations === undefined) {
@@ -76,6 +84,19 @@ export class Registry {
     }
     return generations;
   }
+}
+
+function rowsOf(state: unknown): number {
+  if (typeof state !== 'object' || state === null) return 1;
+  return Math.max(
+    1,
+    [state, ...Object.values(state)].reduce<number>((sum, part) => sum + membersOf(part), 0),
+  );
+}
+
+function membersOf(part: unknown): number {
+  if (Array.isArray(part)) return part.length;
+  return part instanceof Map || part instanceof Set ? part.size : 0;
 }
 
 function swap(generations: Generations): void {

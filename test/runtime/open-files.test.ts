@@ -7,6 +7,7 @@ import { systemCaller } from '../../engine/runtime/caller.ts';
 import { command } from '../../engine/runtime/command.ts';
 import type { DeadlineParams } from '../../engine/runtime/deadlines.ts';
 import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
+import type { ActorKind } from '../../engine/runtime/registry.ts';
 import { Database, type SyncToDisk } from '../../store/database.ts';
 import { glanceAt } from '../../store/glance.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
@@ -124,6 +125,28 @@ t.test('the states of a parked workspace stay in memory for a minute or two, if 
   t.equal(toy.engine.figures.actors, 0);
   t.equal(await toy.add(few.workspaceId, 'a'), 6);
   t.equal(tallyReads(), 1, 'evicted after that');
+});
+
+t.test('a state counts as the rows that it was made of', async (t) => {
+  const toy = startToy(t, { maxOpen: 1 });
+  const { registry } = toy.workspace();
+  const kind: ActorKind<unknown> = { name: 'any', load: () => undefined };
+  for (const [state, rows] of [
+    [false, 1],
+    [{ name: 'one' }, 1],
+    [['a', 'b', 'c'], 3],
+    [
+      new Map([
+        ['a', 1],
+        ['b', 2],
+      ]),
+      2,
+    ],
+    [{ agents: new Map([['a', 1]]), departments: new Set(['b', 'c']), name: 'of several' }, 3],
+  ] as const) {
+    registry.set(kind, 'state', state);
+    t.equal(registry.rows, rows);
+  }
 });
 
 t.test('ten times as many parked workspaces as may be open keep their states', async (t) => {
