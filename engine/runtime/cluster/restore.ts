@@ -1,8 +1,9 @@
 // Brings this node's copy of a workspace to the newest entry of its log: the copy as it is, or the newest snapshot, and
 // the log behind it. Every entry names the one before, so a gap is noticed and never read over.
 
+import { Turns } from '../turns.ts';
 import { inBatches } from './batches.ts';
-import type { Files, LogEntry, Snapshots, WorkspaceLogs } from './ports.ts';
+import { type Files, type LogEntry, LogUnreachable, type Snapshots, type WorkspaceLogs } from './ports.ts';
 
 /** An entry is missing between the copy and the log. */
 export class LogHole extends Error {
@@ -11,6 +12,8 @@ export class LogHole extends Error {
 
 /** While it reads, a newer snapshot may replace the one that it has, and its log may be purged. */
 const attempts = 3;
+/** Whole files, which the network and the disk share. */
+const loadsAtOnce = 4;
 /** Applied together, so that the disk is waited for once. */
 const entriesAtOnce = 200;
 /** Fewer than these are read in no time. */
@@ -23,6 +26,8 @@ export class Restorer {
   readonly #files: Pick<Files, 'sequence' | 'load' | 'apply'>;
   /** By workspace: the log since the snapshot, as far as this node has seen it. */
   readonly #logBytes = new Map<string, number>();
+  readonly #loading = new Turns();
+  #loads = 0;
 
   constructor(ports: { logs: WorkspaceLogs; snapshots: Snapshots; files: Pick<Files, 'sequence' | 'load' | 'apply'> }) {
     this.#logs = ports.logs;
@@ -32,14 +37,16 @@ export class Restorer {
 
   /** Resolves to the sequence of the newest entry, which the copy then equals. Rejects with LogHole. */
   async restore(workspaceId: string): Promise<number> {
-    for (let attempt = 1; ; attempt += 1) {
+    // The log behind a copy is mostly short, and whole.
+    let isCopyEnough = this.#files.sequence(workspaceId) > 0;
+    for (let attempt = isCopyEnough ? 0 : 1; ; attempt += 1) {
       try {
-        // The log behind a copy is mostly short, and whole.
-        if (attempt > 1 || this.#files.sequence(workspaceId) === 0) await this.#load(workspaceId);
+        if (!isCopyEnough) await this.#load(workspaceId);
         await this.#catchUp(workspaceId);
         return this.#files.sequence(workspaceId);
       } catch (error) {
-        if (attempt === attempts) throw error;
+        if (attempt === attempts || error instanceof LogUnreachable) throw error;
+        isCopyEnough = false;
       }
     }
   }
@@ -48,7 +55,7 @@ export class Restorer {
   async #load(workspaceId: string): Promise<void> {
     const snapshot = await this.#snapshots.newest(workspaceId);
     if (snapshot === undefined || this.#files.sequence(workspaceId) >= snapshot.sequence) return;
-    await this.#files.load(workspaceId, snapshot);
+    await this.#loading.take(String(this.#loads++ % loadsAtOnce), () => this.#files.load(workspaceId, snapshot));
     this.#logBytes.set(workspaceId, 0);
   }
 
