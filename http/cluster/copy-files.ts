@@ -38,6 +38,8 @@ export class CopyFiles {
     // Files that an ended process left half made.
     rmSync(this.workPath(''), { recursive: true, force: true });
     makeFolder(this.workPath(''));
+    // A process that was killed may have removed a note, and not made that durable.
+    syncFolder(this.#folder);
   }
 
   of(workspaceId: string): Copy | undefined {

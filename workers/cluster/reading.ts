@@ -6,7 +6,7 @@ import type { StoredMsg } from '@nats-io/jetstream';
 import type { Msg } from '@nats-io/transport-node';
 import { LogUnreachable } from '../../engine/runtime/cluster/ports.ts';
 import { wordsOf } from './address.ts';
-import { abortable, type NatsLink, persistently, within } from './connection.ts';
+import { abortable, type NatsLink, pauseBetweenAttempts, persistently, within } from './connection.ts';
 import type { Place } from './layout.ts';
 
 /** What NATS sends at once, and one message more. */
@@ -93,6 +93,8 @@ export async function* followingOf(
         }
       } catch (error) {
         if (!(error instanceof LogUnreachable)) throw error;
+        await pauseBetweenAttempts(signal);
+        news.doubt();
       }
       await news.after(position, signal);
     }
@@ -119,10 +121,7 @@ class News {
   #wake: (() => void) | undefined;
 
   constructor(link: NatsLink, subject: string, everyMs: number) {
-    const doubt = (): void => {
-      this.#isDoubtful = true;
-      this.#wake?.();
-    };
+    const doubt = (): void => this.doubt();
     const timer = setInterval(doubt, everyMs).unref();
     this.#ends = [
       link.listen(subject, (message) => {
@@ -132,6 +131,12 @@ class News {
       link.onReconnect(doubt),
       () => clearInterval(timer),
     ];
+  }
+
+  /** Something may have been announced that this has not heard of. */
+  doubt(): void {
+    this.#isDoubtful = true;
+    this.#wake?.();
   }
 
   /** The newest that was announced; undefined: the leader must be asked. */
