@@ -7,7 +7,12 @@ import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ClusterSize, ServiceCluster, secrets } from '../test/cluster/processes/service-cluster.ts';
+import {
+  type ClusterSize,
+  type ClusterStatus,
+  ServiceCluster,
+  secrets,
+} from '../test/cluster/processes/service-cluster.ts';
 import type { ServiceNode } from '../test/cluster/processes/service-node.ts';
 import { Ends } from '../test/support/ends.ts';
 import { skip } from '../test/support/nats.ts';
@@ -31,6 +36,7 @@ const contact = JSON.stringify({ name: 'Somebody' });
 const coresForThree = 8;
 const seed = 20_261_128;
 const pollMs = 20;
+const statusEveryMs = 2000;
 /** A thousand workspaces that were brought in take their first owners. */
 const patienceMs = 300_000;
 /**
@@ -310,13 +316,24 @@ function firstWritesAfterDeath(
   return firstWritesAfter({
     tokens,
     async measured() {
-      const { workspaces } = await cluster.status();
+      const workspaces = await withCopies(cluster);
       const owners = new Map(workspaces.map(({ workspaceId, owner }) => [workspaceId, owner]));
       return (index) => owners.get(workspaceIds[index] ?? '') === victim.name;
     },
     urls: () => (victim.isUp ? [victim, ...others] : others).map(({ url }) => url),
     fault: () => victim.kill({ losesData: false }),
   });
+}
+
+/** Every workspace, once each has a copy at another node than its owner: a cluster that has run for a while. */
+async function withCopies(cluster: ServiceCluster): Promise<ClusterStatus['workspaces']> {
+  const untilMs = performance.now() + patienceMs;
+  for (;;) {
+    const { workspaces } = await cluster.status();
+    if (workspaces.every(({ copies }) => copies.length > 0)) return workspaces;
+    if (performance.now() > untilMs) throw new Error('some workspaces have no copy');
+    await pause(statusEveryMs);
+  }
 }
 
 /**
