@@ -3,6 +3,7 @@
 // else may write: frames that it has not seen when the log restarts are lost. It reads the log and never writes.
 
 import type { Database } from '../database.ts';
+import { FrameMemory, type Taken } from './frame-memory.ts';
 
 /** A place between two frames of a log. `salts`, 16 hex digits, change each time the log restarts. */
 export interface LogPosition {
@@ -32,14 +33,13 @@ export interface Change {
   readonly schemaVersion: number;
   /** Ascending, each once, in its last version. */
   readonly pages: readonly ChangedPage[];
-  /** Parts of the log that need not be read again: this change's and those of the last few before it, if they are short. */
+  /** Parts of the log that need not be read again while they are intact: this change's and those of the last few. */
   readonly kept: readonly KeptFrames[];
 }
 
 /** The log from byte `at`. For this thread only. */
-export interface KeptFrames {
+export interface KeptFrames extends Taken {
   readonly at: number;
-  readonly bytes: Buffer;
 }
 
 /** The log does not go on from the position: it restarted, or ends before it. What changed since is unknown. */
@@ -59,12 +59,14 @@ const saltBytes = 8;
 const magic = 0x377f0682;
 /** The header's way to write 65,536, which does not fit the database's own header. */
 const largestPageBytes = 65_536;
-/** Read at once, 1 MiB in pages of 4 KiB. A message's commit has 6 to 8, that of 64 messages some 100. */
-const windowFrames = 256;
+/** Of frames that are read at once. A message's commit has 6 to 8 of 4 KiB, that of 64 messages some 100. */
+const windowBytes = 1024 * 1024;
 /** The pages of 64 busy conversations come again within these. */
 const keptChanges = 8;
 /** In page 1. */
 const schemaVersionOffset = 60;
+/** Shared by all files: a busy one has its last changes in it, and an idle one costs nothing. */
+const memory = new FrameMemory(8 * 1024 * 1024);
 
 interface LogHeader {
   readonly pageBytes: number;
@@ -87,8 +89,8 @@ export class AddedFrames {
   #schemaVersion: number;
   /** Where this log's last delivered version of each page begins. */
   readonly #delivered = new Map<number, number>();
-  /** Of the last changes, until the memory is needed: most pages of a busy file change again and again. */
-  #lastKept: WeakRef<KeptFrames>[] = [];
+  /** Of the last changes: most pages of a busy file change again and again. */
+  #lastKept: readonly KeptFrames[] = [];
 
   /**
    * `db` is the file's writer, outside a transaction. The first change begins at `since`, by default at the log's
@@ -128,20 +130,21 @@ export class AddedFrames {
       this.#delivered.clear();
       this.#lastKept = [];
     }
-    const before = this.#lastKept.flatMap((one) => one.deref() ?? []);
+    const before = this.#lastKept.filter((one) => one.isIntact());
     this.#salts = salts;
     this.#frames = logFrames;
     this.#schemaVersion = schemaVersion;
     const { pageBytes } = header;
     const { sizePages, commits, kept } = scan;
-    if (kept !== undefined) this.#lastKept = [new WeakRef(kept), ...this.#lastKept].slice(0, keptChanges);
+    const known = kept === undefined ? before : [kept, ...before];
+    this.#lastKept = known.slice(0, keptChanges);
     return {
       pageBytes,
       sizePages,
       commits,
       schemaVersion,
       pages: this.#deliver(scan),
-      kept: kept === undefined ? before : [kept, ...before],
+      kept: known,
     };
   }
 
@@ -157,11 +160,11 @@ export class AddedFrames {
   #scan(header: LogHeader, first: number, end: number): Scan {
     const frameBytes = frameHeaderBytes + header.pageBytes;
     const scan: Scan = { at: new Map(), sizePages: 0, commits: 0, kept: undefined };
-    // Its own memory, so that pages begin at a multiple of 4.
-    const memory = Buffer.allocUnsafeSlow(Math.min(end - first, windowFrames) * frameBytes);
+    const windowFrames = Math.floor(windowBytes / frameBytes);
+    const kept = memory.take(Math.min(end - first, windowFrames) * frameBytes);
     let isCommit = false;
     for (let frame = first; frame < end; frame += windowFrames) {
-      const frames = memory.subarray(0, Math.min(end - frame, windowFrames) * frameBytes);
+      const frames = kept.bytes.subarray(0, Math.min(end - frame, windowFrames) * frameBytes);
       const at = headerBytes + frame * frameBytes;
       this.#read(frames, at);
       for (let offset = 0; offset < frames.length; offset += frameBytes) {
@@ -174,7 +177,7 @@ export class AddedFrames {
         scan.sizePages = sizePages;
         scan.commits += 1;
       }
-      if (end - first <= windowFrames) scan.kept = { at, bytes: memory };
+      if (end - first <= windowFrames) scan.kept = { ...kept, at };
     }
     if (!isCommit) throw new LogUnreadable('the log does not end with a commit');
     return scan;

@@ -30,6 +30,7 @@ interface Plan {
 /** Where the size of a page is in a database's header (SQLite's file format 1.3.2), and its way to write 65,536. */
 const pageBytesOffset = 16;
 const largestPageBytes = 65_536;
+const pagesTogether = 32;
 
 /**
  * Applies the pieces of one or more whole changes to the copy at `path`, and syncs it. The copy must exist, be open
@@ -78,12 +79,15 @@ function openAll(from: Link, pieces: readonly Buffer[]): Opened {
 async function planOf(file: FileHandle, { pieces, last, link, pageBytes }: Opened): Promise<Plan> {
   await requirePageSize(file, pageBytes);
   const pages = new Map<number, NewPage>();
+  const memory = new Slabs(pageBytes);
   let commits = 0;
   for (const { head, body } of pieces) {
     for (const { page, checksum, isWhole, patch } of readRecords(body, pageBytes)) {
       let known = pages.get(page);
       if (known === undefined) {
-        known = { bytes: isWhole ? Buffer.alloc(pageBytes) : await readPage(file, page, pageBytes), checksum };
+        known = { bytes: memory.take(), checksum };
+        // Zeros behind the end.
+        if (!isWhole) await file.read(known.bytes, 0, pageBytes, (page - 1) * pageBytes);
         pages.set(page, known);
       }
       patch(known.bytes);
@@ -109,11 +113,22 @@ async function requirePageSize(file: FileHandle, pageBytes: number): Promise<voi
   if (own !== pageBytes) throw new PiecesRefused('page size', `the copy has pages of ${own} bytes, not ${pageBytes}`);
 }
 
-/** Zeros behind the end. */
-async function readPage(file: FileHandle, page: number, pageBytes: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(pageBytes);
-  await file.read(bytes, 0, pageBytes, (page - 1) * pageBytes);
-  return bytes;
+/** Pages in a few large pieces of memory: thousands of small ones outside the heap keep the garbage collector busy. */
+class Slabs {
+  readonly #pageBytes: number;
+  #free = Buffer.alloc(0);
+
+  constructor(pageBytes: number) {
+    this.#pageBytes = pageBytes;
+  }
+
+  /** Zeros. */
+  take(): Buffer {
+    if (this.#free.length === 0) this.#free = Buffer.alloc(this.#pageBytes * pagesTogether);
+    const page = this.#free.subarray(0, this.#pageBytes);
+    this.#free = this.#free.subarray(this.#pageBytes);
+    return page;
+  }
 }
 
 async function write(file: FileHandle, { pages, applied }: Plan, pageBytes: number): Promise<void> {

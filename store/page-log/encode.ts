@@ -8,6 +8,9 @@ import { type Link, maxBodyBytes, maxPieces, sealPiece } from './pieces.ts';
 /** Reads bytes of the log at an offset and returns how many there were. The writer's is Database.readLog(). */
 export type ReadLog = (into: Buffer, atByte: number) => number;
 
+/** The records of a piece before they are packed, at most 1 MB. Made once, not for each change. */
+let scratch = Buffer.alloc(0);
+
 /** Too large for a log of changes: the file has to be copied instead. */
 export class ChangeTooLarge extends Error {
   override readonly name = 'ChangeTooLarge';
@@ -22,16 +25,15 @@ export function encodeChange(change: Change, log: { read: ReadLog; link: Link })
   const perPiece = Math.floor(maxBodyBytes / maxRecordBytes(pageBytes));
   if (change.pages.length > perPiece * maxPieces)
     throw new ChangeTooLarge(`a change of ${change.pages.length} pages is too large for a log`);
-  const base = Buffer.alloc(pageBytes);
+  const body = scratchOf(Math.min(perPiece, change.pages.length) * maxRecordBytes(pageBytes));
   const pieces: Buffer[] = [];
   let { link } = log;
   for (let next = 0; next < change.pages.length || pieces.length === 0; next += perPiece) {
     const pages = change.pages.slice(next, next + perPiece);
-    const body = Buffer.allocUnsafe(pages.length * maxRecordBytes(pageBytes));
     let end = 0;
     for (const { page, at, baseAt } of pages) {
-      const after = keptPage(change, at) ?? readPage(log.read, Buffer.alloc(pageBytes), at);
-      const before = baseAt === undefined ? undefined : (keptPage(change, baseAt) ?? readPage(log.read, base, baseAt));
+      const after = pageAt(change, log.read, at);
+      const before = baseAt === undefined ? undefined : pageAt(change, log.read, baseAt);
       end = writeRecord(body, end, { page, before, after });
     }
     const sealed = sealPiece(
@@ -49,12 +51,15 @@ function headOf({ pageBytes, sizePages, commits, schemaVersion }: Change): Omit<
   return { pageBytes, sizePages, commits, schemaVersion };
 }
 
-function keptPage({ kept, pageBytes }: Change, at: number): Buffer | undefined {
-  const frames = kept.find((one) => at >= one.at && at < one.at + one.bytes.length);
-  return frames?.bytes.subarray(at - frames.at, at - frames.at + pageBytes);
+function pageAt({ kept, pageBytes }: Change, read: ReadLog, at: number): Buffer {
+  const frames = kept.find((one) => at >= one.at && at < one.at + one.bytes.length && one.isIntact());
+  if (frames !== undefined) return frames.bytes.subarray(at - frames.at, at - frames.at + pageBytes);
+  const page = Buffer.allocUnsafe(pageBytes);
+  if (read(page, at) < pageBytes) throw new LogUnreadable('the log is shorter than its frames');
+  return page;
 }
 
-function readPage(read: ReadLog, into: Buffer, at: number): Buffer {
-  if (read(into, at) < into.length) throw new LogUnreadable('the log is shorter than its frames');
-  return into;
+function scratchOf(bytes: number): Buffer {
+  if (scratch.length < bytes) scratch = Buffer.allocUnsafeSlow(bytes);
+  return scratch;
 }

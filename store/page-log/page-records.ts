@@ -29,16 +29,17 @@ export function writeRecord(
   { page, before, after }: { page: number; before: Buffer | undefined; after: Buffer },
 ): number {
   const ranges = before === undefined ? undefined : changedRanges(before, after);
-  const length = ranges?.reduce((sum, { start, end }) => sum + rangeHeadBytes + end - start, 0) ?? after.length;
-  const isWhole = ranges === undefined || length >= after.length;
+  const isWhole = ranges === undefined || lengthOf(ranges) >= after.length;
   body.writeUInt32LE(page, at);
   body.writeUInt32LE(crc32(after), at + 4);
-  body.writeUInt16LE(isWhole ? 0 : Math.max(1, ranges.length), at + 8);
+  body.writeUInt16LE(isWhole ? 0 : Math.max(1, ranges.length / 2), at + 8);
   let to = at + recordHeadBytes;
   if (isWhole) return to + after.copy(body, to);
   let equalFrom = 0;
   // A page that was written without a change has one empty range.
-  for (const { start, end } of ranges.length === 0 ? [{ start: 0, end: 0 }] : ranges) {
+  for (let index = 0; index < Math.max(2, ranges.length); index += 2) {
+    const start = ranges[index] ?? 0;
+    const end = ranges[index + 1] ?? 0;
     body.writeUInt16LE(start - equalFrom, to);
     body.writeUInt16LE(end - start, to + 2);
     to += rangeHeadBytes;
@@ -48,42 +49,60 @@ export function writeRecord(
   return to;
 }
 
+function lengthOf(ranges: readonly number[]): number {
+  let length = 0;
+  for (let index = 0; index < ranges.length; index += 2)
+    length += rangeHeadBytes + (ranges[index + 1] ?? 0) - (ranges[index] ?? 0);
+  return length;
+}
+
 /** The records of a body. Throws PiecesRefused if it is malformed. */
 export function* readRecords(body: Buffer, pageBytes: number): Generator<PageRecord> {
   for (let at = 0; at < body.length; ) {
     requireBytes(body, at + recordHeadBytes);
-    const head = at;
-    const page = body.readUInt32LE(head);
+    const page = body.readUInt32LE(at);
     if (page === 0) throw new PiecesRefused('damaged', 'a record has no page');
-    const count = body.readUInt16LE(head + 8);
-    const ranges: { start: number; bytes: Buffer }[] = [];
-    at += recordHeadBytes;
-    if (count === 0) {
-      ranges.push({ start: 0, bytes: requireBytes(body, at + pageBytes).subarray(at, at + pageBytes) });
-      at += pageBytes;
-    }
-    for (let equalFrom = 0; ranges.length < count; ) {
-      requireBytes(body, at + rangeHeadBytes);
-      const start = equalFrom + body.readUInt16LE(at);
-      const end = start + body.readUInt16LE(at + 2);
-      at += rangeHeadBytes;
-      if (end > pageBytes) throw new PiecesRefused('damaged', 'a range is longer than its page');
-      ranges.push({ start, bytes: requireBytes(body, at + end - start).subarray(at, at + end - start) });
-      at += end - start;
-      equalFrom = end;
-    }
+    const checksum = body.readUInt32LE(at + 4);
+    const count = body.readUInt16LE(at + 8);
+    const from = at + recordHeadBytes;
+    at = endOf(body, from, { count, pageBytes });
     yield {
       page,
-      checksum: body.readUInt32LE(head + 4),
+      checksum,
       isWhole: count === 0,
-      patch(version) {
-        for (const { start, bytes } of ranges) bytes.copy(version, start);
-      },
+      patch: (version) => patch(version, body, { from, count }),
     };
   }
 }
 
-function requireBytes(body: Buffer, length: number): Buffer {
+/** Behind a record's ranges. Throws PiecesRefused if they do not fit. */
+function endOf(body: Buffer, from: number, { count, pageBytes }: { count: number; pageBytes: number }): number {
+  let at = from;
+  if (count === 0) at += pageBytes;
+  for (let index = 0, end = 0; index < count; index += 1) {
+    requireBytes(body, at + rangeHeadBytes);
+    const length = body.readUInt16LE(at + 2);
+    end += body.readUInt16LE(at) + length;
+    if (end > pageBytes) throw new PiecesRefused('damaged', 'a range is longer than its page');
+    at += rangeHeadBytes + length;
+  }
+  requireBytes(body, at);
+  return at;
+}
+
+/** What endOf() has looked at. */
+function patch(version: Buffer, body: Buffer, { from, count }: { from: number; count: number }): void {
+  let at = from;
+  if (count === 0) body.copy(version, 0, at, at + version.length);
+  for (let index = 0, end = 0; index < count; index += 1) {
+    const start = end + body.readUInt16LE(at);
+    end = start + body.readUInt16LE(at + 2);
+    at += rangeHeadBytes;
+    body.copy(version, start, at, at + end - start);
+    at += end - start;
+  }
+}
+
+function requireBytes(body: Buffer, length: number): void {
   if (body.length < length) throw new PiecesRefused('damaged', 'a record is cut off');
-  return body;
 }

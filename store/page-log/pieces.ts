@@ -61,11 +61,13 @@ export const format = 1;
 const headBytes = 30;
 const linkBytes = 8;
 /** Faster than level 3; a message's change is less than a hundredth larger. */
-const packing = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const level = { [constants.ZSTD_c_compressionLevel]: 1 };
+/** Most bodies are packed to less, so that the output is one piece of memory. */
+const chunkSize = 64 * 1024;
 
 /** Packs a body of at most maxBodyBytes. The piece is at most 1 MiB. */
 export function sealPiece(head: PieceHead, body: Buffer, before: Link): { piece: Buffer; link: Link } {
-  const packed = zstdCompressSync(body, packing);
+  const packed = zstdCompressSync(body, { params: level, pledgedSrcSize: body.length, chunkSize });
   const piece = Buffer.allocUnsafe(headBytes + packed.length + linkBytes);
   piece.writeUInt8(format, 0);
   piece.writeUInt8(head.isLast ? 1 : 0, 1);
@@ -114,7 +116,8 @@ export function endsChange(piece: Buffer): boolean {
 
 function unpacked(packed: Buffer, bodyBytes: number): Buffer {
   try {
-    const body = zstdDecompressSync(packed, { maxOutputLength: maxBodyBytes });
+    const chunkSize = Math.max(constants.Z_MIN_CHUNK, Math.min(bodyBytes, maxBodyBytes) + 1);
+    const body = zstdDecompressSync(packed, { maxOutputLength: maxBodyBytes, chunkSize });
     if (body.length === bodyBytes) return body;
   } catch (cause) {
     throw Object.assign(new PiecesRefused('damaged', 'the pages cannot be unpacked'), { cause });
