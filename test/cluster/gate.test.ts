@@ -94,6 +94,18 @@ t.test('[cluster gate] what is committed while an append is under way goes into 
   t.ok(gate.isAtRest);
 });
 
+t.test('[cluster gate] the next entry is on its way before whoever waited for the last one goes on', async (t) => {
+  const { gate, appends } = startGate();
+  const under: number[] = [];
+  const pass = (text: string): void =>
+    gate.pass({ bytes: Buffer.from(text), sync: (done) => done(null) }, () => under.push(appends.length));
+  pass('a');
+  pass('b');
+  await appends[0]?.take(9);
+  await appends[1]?.take(10);
+  t.same(under, [2, 2]);
+});
+
 t.test('[cluster gate] commits are joined up to 1 MiB; a larger one is an entry by itself', async (t) => {
   const { appends, pass } = startGate();
   pass('a')();

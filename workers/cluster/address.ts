@@ -58,6 +58,8 @@ export async function connectionOptions(settings: NatsSettings): Promise<NodeCon
     reconnectJitterTLS: reconnectMs,
     // A password that is changed while this runs is wrong for a while, not for ever.
     ignoreAuthErrorAbort: true,
+    // A stack for every question, in case it fails.
+    noAsyncTraces: true,
     ...(user === undefined ? {} : { user, pass: pass ?? '' }),
     ...(creds === undefined ? {} : { authenticator: credsAuthenticator(creds) }),
     ...(isTls || ca !== undefined ? { tls: tlsOptions(servers, ca) } : {}),

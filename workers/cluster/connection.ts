@@ -139,7 +139,8 @@ export async function persistently<Answer>(
   for (;;) {
     try {
       signal.throwIfAborted();
-      await link.connected(signal);
+      // The first question leaves before this returns.
+      if (!link.isConnected) await link.connected(signal);
       return await abortable(ask(), signal);
     } catch (error) {
       if (!signal.aborted) failure = error;

@@ -114,22 +114,26 @@ export class Gate implements CommitGate {
 
   async #send({ isFirst }: { isFirst: boolean }): Promise<void> {
     this.#isSending = true;
-    for (let batch = this.#next(); batch.length > 0; batch = this.#next()) {
-      const changes = batch.filter(({ bytes }) => bytes.length > 0).map(({ bytes }) => bytes);
-      if (changes.length > 0 || isFirst) {
-        try {
-          await this.#append(this.#options.join(changes));
-        } catch (cause) {
-          this.break(cause);
-        }
-      } else if (!this.#options.isHeld()) this.break(new Error('the lease of this node has ended'));
-      if (this.#broken !== undefined) break;
-      for (const passing of batch) {
-        passing.isLogged = true;
-        this.#settle(passing, null);
-      }
+    const batch = this.#next();
+    try {
+      await this.#log(batch, { isFirst });
+    } catch (cause) {
+      this.break(cause);
     }
     this.#isSending = false;
+    if (this.#broken !== undefined) return;
+    // The next entry is on its way before whoever waited for this one goes on.
+    if (this.#waiting.length > 0) void this.#send({ isFirst: false });
+    for (const passing of batch) {
+      passing.isLogged = true;
+      this.#settle(passing, null);
+    }
+  }
+
+  async #log(batch: readonly Passing[], { isFirst }: { isFirst: boolean }): Promise<void> {
+    const changes = batch.filter(({ bytes }) => bytes.length > 0).map(({ bytes }) => bytes);
+    if (changes.length > 0 || isFirst) await this.#append(this.#options.join(changes));
+    else if (!this.#options.isHeld()) throw new Error('the lease of this node has ended');
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
