@@ -111,8 +111,8 @@ export class Database {
   readonly #valueStatements = new Map<string, Sqlite.Statement>();
   readonly #syncToDisk: SyncToDisk;
   #isParked = false;
-  /** The log's name in its folder has been synced. */
-  #isLogNamed = false;
+  /** Which log's name in its folder has been synced. */
+  #namedLog: string | undefined;
   #onWake: () => void = () => {};
   #cacheKib = cacheKib;
   #walDescriptor: number | undefined;
@@ -229,24 +229,30 @@ export class Database {
   }
 
   /**
-   * Closes a writer's file until it is used again, without copying its log back, which would wait for the disk. Returns
-   * true if a log was left. All commits must be durable.
+   * Copies the log of a file that is open nowhere else back into it, and removes it. Returns false if it is still there.
+   * The last connection to close does so by itself, without reading the schema, which would take longer than the rest.
    */
-  park(): boolean {
-    const { logFrames, copiedFrames } = this.logLength();
-    if (logFrames === copiedFrames) {
-      // Nothing is left to copy, so closing removes the log.
-      this.#disconnect();
-      this.#isParked = true;
-      return false;
+  static removeLog(path: string): boolean {
+    const sqlite = new Sqlite(path, { fileMustExist: true, timeout: busyTimeoutMs });
+    try {
+      sqlite.exec('PRAGMA synchronous = NORMAL; PRAGMA user_version');
+    } finally {
+      sqlite.close();
     }
-    // The last connection to close copies the log back, unless it is read-only.
+    return !existsSync(`${path}-wal`);
+  }
+
+  /**
+   * Closes a writer's file until it is used again. Its log stays, even an empty one: to copy it back would wait for the
+   * disk, and to make both files beside it anew costs more than to find them. All commits must be durable.
+   */
+  park(): void {
+    // The last connection to close copies the log back and removes it, unless it is read-only.
     const witness = new Sqlite(this.path, { readonly: true, fileMustExist: true, timeout: 0 });
     try {
       witness.exec('PRAGMA user_version');
       this.#disconnect();
       this.#isParked = true;
-      return true;
     } finally {
       witness.close();
     }
@@ -413,7 +419,7 @@ export class Database {
     let folder: number | undefined;
     try {
       log = this.#openLog();
-      if (!this.#isLogNamed) folder = openSync(dirname(this.path), 'r');
+      if (this.#namedLog === undefined) folder = openSync(dirname(this.path), 'r');
     } catch (error) {
       done(asError(error));
       return;
@@ -423,7 +429,7 @@ export class Database {
       return;
     }
     // SQLite creates the log when it opens a closed file, so the log's name may be as new as its content.
-    this.#isLogNamed = true;
+    this.#namedLog = this.#logNow();
     const opened = folder;
     this.#syncToDisk(
       opened,
@@ -461,6 +467,12 @@ export class Database {
   #openLog(): number {
     this.#walDescriptor ??= openSync(`${this.path}-wal`, 'r+');
     return this.#walDescriptor;
+  }
+
+  /** Differs from that of an earlier log, which may have had the same inode. */
+  #logNow(): string | undefined {
+    const found = statSync(`${this.path}-wal`, { throwIfNoEntry: false });
+    return found && `${found.ino} ${found.birthtimeMs}`;
   }
 
   /** The bytes of the file and its log, as this connection sees them. */
@@ -583,11 +595,11 @@ export class Database {
   #open(): Sqlite.Database {
     if (this.#sqlite !== undefined) return this.#sqlite;
     if (!this.#isParked) throw new TypeError(`${this.path} is closed`);
-    // Another process may have copied it back and removed it.
-    this.#isLogNamed &&= existsSync(`${this.path}-wal`);
     const sqlite = new Sqlite(this.path, { fileMustExist: true });
     try {
       prepareWriter(sqlite, this.#cacheKib);
+      // Another thread or process may have copied it back and removed it, until just now.
+      if (this.#namedLog !== undefined && this.#namedLog !== this.#logNow()) this.#namedLog = undefined;
     } catch (error) {
       sqlite.close();
       throw error;

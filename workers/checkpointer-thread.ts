@@ -7,6 +7,7 @@ import { answerCalls } from './thread.ts';
 
 export const methods = {
   checkpoint(path: string): { logFrames: number; copiedFrames: number } {
+    if (Database.removeLog(path)) return { logFrames: 0, copiedFrames: 0 };
     const db = Database.openCheckpointer(path);
     try {
       return db.checkpoint();

@@ -209,11 +209,12 @@ export class OpenFiles {
   #park(workspaceId: string, workspace: Workspace): void {
     const { path } = workspace.db;
     try {
-      if (workspace.db.park()) this.#parked.set(workspaceId, { path, sinceMs: this.#options.clock.now() });
+      workspace.db.park();
     } catch (error) {
       this.#options.log.error({ workspaceId, err: error }, 'a file could not be parked; it stays open');
       return;
     }
+    this.#parked.set(workspaceId, { path, sinceMs: this.#options.clock.now() });
     this.#open.delete(workspaceId);
     this.#rest(workspaceId, workspace);
   }

@@ -182,13 +182,13 @@ class Run {
   /** Ends as in a crash: the log stays, and what it holds was delivered up to a position. */
   takeUp(): void {
     this.#endReading();
-    if (!this.#db.park()) this.#db.wake();
-    else {
-      const { position } = this.#shipper.added;
-      this.#open();
-      this.#shipper.added = new AddedFrames(this.#db, position);
-      this.ship();
-    }
+    const { logFrames, copiedFrames } = this.#db.logLength();
+    if (logFrames === copiedFrames) return;
+    this.#db.park();
+    const { position } = this.#shipper.added;
+    this.#open();
+    this.#shipper.added = new AddedFrames(this.#db, position);
+    this.ship();
   }
 
   #open(): void {

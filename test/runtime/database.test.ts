@@ -4,11 +4,12 @@ import {
   existsSync,
   fstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import {
   Database,
@@ -290,6 +291,61 @@ t.test("the log's length, and a copy back from another connection", async (t) =>
   t.ok(db.logLength().logFrames < logFrames, 'it started over');
   db.close();
   t.notOk(existsSync(`${path}-wal`));
+});
+
+t.test('a log is removed once it is in the file, unless the file is open elsewhere', async (t) => {
+  const path = join(tempFolder(t), 'a.db');
+  const db = Database.openWriter(path, [first]);
+  db.run('INSERT INTO a VALUES (2)');
+  t.notOk(Database.removeLog(path));
+  const { logFrames, copiedFrames } = db.logLength();
+  t.ok(logFrames > 0);
+  t.equal(copiedFrames, 0, 'nothing was copied');
+  db.park();
+  t.ok(existsSync(`${path}-wal`));
+  t.ok(Database.removeLog(path));
+  t.same(readdirSync(dirname(path)), ['a.db']);
+  t.same(db.all('SELECT * FROM a WHERE id = 2'), [{ id: 2 }]);
+  db.close();
+  t.throws(() => Database.removeLog(`${path}.none`));
+});
+
+t.test('a parked file keeps its log, even one that it did not write to', async (t) => {
+  const path = join(tempFolder(t), 'a.db');
+  Database.openWriter(path, [first]).close();
+  const db = Database.openWriter(path, [first]);
+  db.park();
+  t.equal(statSync(`${path}-wal`).size, 0);
+  t.same(db.all('SELECT count(*) AS count FROM a'), [{ count: 1 }]);
+  db.run('INSERT INTO a VALUES (2)');
+  db.park();
+  t.ok(statSync(`${path}-wal`).size > 0);
+  t.same(db.all('SELECT count(*) AS count FROM a'), [{ count: 2 }]);
+  db.close();
+  t.same(readdirSync(dirname(path)), ['a.db']);
+});
+
+t.test("a log's name is synced once, also after parking, and again for the next log", async (t) => {
+  const path = join(tempFolder(t), 'a.db');
+  let kinds: string[] = [];
+  const db = Database.openWriter(path, [first], (_, done, kind) => {
+    kinds.push(kind);
+    done(null);
+  });
+  const synced = async (): Promise<string[]> => {
+    kinds = [];
+    db.run('INSERT INTO a (id) SELECT max(id) + 1 FROM a');
+    t.equal(await new Promise((resolve) => db.sync(resolve)), null);
+    return kinds;
+  };
+  t.same(await synced(), ['folder', 'log']);
+  t.same(await synced(), ['log']);
+  db.park();
+  t.same(await synced(), ['log']);
+  db.park();
+  t.ok(Database.removeLog(path));
+  t.same(await synced(), ['folder', 'log']);
+  db.close();
 });
 
 t.test('a failed sync is reported; so is a missing log', async (t) => {

@@ -348,8 +348,8 @@ function fillOrEmpty(sim: Simulation): void {
 async function park(sim: Simulation): Promise<void> {
   const { db, idle } = sim.machine.workspace(sim.workspaceId);
   if (!idle || sim.isFull) return;
-  const isLogLeft = db.park();
-  const isCopiedBack = isLogLeft && sim.random.next() < 0.5;
+  db.park();
+  const isCopiedBack = sim.random.next() < 0.5;
   sim.note(`the file is parked${isCopiedBack ? ', its log copied back' : ''}`);
   if (isCopiedBack) await sim.machine.parts.checkpointer.checkpoint(db.path);
 }
