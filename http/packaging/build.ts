@@ -1,6 +1,6 @@
 // `npm run build`: dist/switchboard, one executable with everything inside. Bundles the program and each of its
-// threads, and puts them and the native addons into a copy of the very Node that runs this. test/executable.ts tries
-// the result.
+// threads, and puts them and the native addons into a copy of the very Node that runs this, twice: the first executable
+// makes the code cache of the second. test/executable.ts tries the result.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,6 +25,7 @@ import { pageEntries } from '../browser/page-files.ts';
 import { createWidgetFiles } from '../browser/widget-files.ts';
 import { nativeAddons, nativeFiles, packedFiles } from './native-addons.ts';
 import { smallNewSpace } from './node-arguments.js';
+import { programParts } from './program-script.js';
 
 const root = resolve(import.meta.dirname, '../..');
 const dist = join(root, 'dist');
@@ -36,14 +37,15 @@ const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 /** In megabytes of 1,000,000 bytes: of the executable, and of the archive that is downloaded. */
 const maxMb = 180;
 const maxArchiveMb = 65;
-/** Of Zstandard: 3 s for 46 MB, which become 15. The highest takes 27 s for 1.5 MB less. */
-const packingLevel = 12;
+/** Of Zstandard: 12 s for 46 MB, which become 14.6. The highest takes 29 s for 1 MB less. */
+const packingLevel = 16;
 const execArgv = [smallNewSpace];
+/** Of the start that makes the code cache, and its stop. */
+const startTimeoutMs = 60_000;
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
 
-const main = await bundle('http/main.js', 'main.cjs');
 const assets: Record<string, string> = { 'package.json': join(root, 'package.json') };
 for (const name of readdirSync(join(root, 'workers'), { recursive: true, encoding: 'utf8' })) {
   if (!name.endsWith('-thread.ts')) continue;
@@ -56,47 +58,9 @@ addNativeFiles();
 await addScripts();
 
 compressTexts();
-
-const blob = join(work, 'switchboard.blob');
-const configuration = join(work, 'sea.json');
-writeFileSync(
-  configuration,
-  JSON.stringify({
-    // By its name alone: stacks name it as it is given here.
-    main: basename(main),
-    output: blob,
-    disableExperimentalSEAWarning: true,
-    useSnapshot: false,
-    useCodeCache: true,
-    execArgv,
-    assets,
-  }),
-);
-// With the executable's own arguments, or it could not use the code cache.
-execFileSync(process.execPath, [...execArgv, '--experimental-sea-config', configuration], {
-  cwd: work,
-  stdio: ['ignore', 'ignore', 'inherit'],
-});
-requirePortable(blob);
-copyFileSync(realpathSync(process.execPath), executable);
-chmodSync(executable, 0o755);
-// Before the blob is added, which strip would remove.
-if (process.platform === 'linux') execFileSync('strip', [executable]);
-if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', executable]);
-// Its output is dropped: it warns about strings that strip removed.
-execFileSync(
-  join(root, 'node_modules/.bin/postject'),
-  [
-    executable,
-    'NODE_SEA_BLOB',
-    blob,
-    '--sentinel-fuse',
-    fuse,
-    ...(process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : []),
-  ],
-  { stdio: 'ignore' },
-);
-if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', executable]);
+await addProgram();
+await addCodeCache();
+makeExecutable(executable, await bundle('http/packaging/executable.js', 'executable.cjs'));
 rmSync(work, { recursive: true });
 
 const mb = statSync(executable).size / 1e6;
@@ -127,6 +91,88 @@ function release(): string {
     `dist/${name}: the executable, install.sh, the unit, the documentation; the same as dist/${name}.tar.gz\n`,
   );
   return `${files}.gz`;
+}
+
+/** An executable of Node, the entry (the path of a bundle) and the assets. */
+function makeExecutable(path: string, entry: string): void {
+  const blob = join(work, 'switchboard.blob');
+  const configuration = join(work, 'sea.json');
+  writeFileSync(
+    configuration,
+    JSON.stringify({
+      // By its name alone: stacks name it as it is given here.
+      main: basename(entry),
+      output: blob,
+      disableExperimentalSEAWarning: true,
+      useSnapshot: false,
+      useCodeCache: false,
+      execArgv,
+      assets,
+    }),
+  );
+  execFileSync(process.execPath, ['--experimental-sea-config', configuration], {
+    cwd: work,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  requirePortable(blob);
+  copyFileSync(realpathSync(process.execPath), path);
+  chmodSync(path, 0o755);
+  // Before the blob is added, which strip would remove.
+  if (process.platform === 'linux') execFileSync('strip', [path]);
+  if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', path]);
+  // Its output is dropped: it warns about strings that strip removed.
+  execFileSync(
+    join(root, 'node_modules/.bin/postject'),
+    [
+      path,
+      'NODE_SEA_BLOB',
+      blob,
+      '--sentinel-fuse',
+      fuse,
+      ...(process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : []),
+    ],
+    { stdio: 'ignore' },
+  );
+  if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', path]);
+}
+
+/** As program-script.js runs it. */
+async function addProgram(): Promise<void> {
+  const path = await bundle('http/cli/program.ts', programParts.script);
+  const { opening, closing } = programParts;
+  writeFileSync(path, `${opening}${asciiOf(readFileSync(path, 'utf8'))}${closing}`);
+  assets[programParts.script] = path;
+}
+
+/**
+ * esbuild writes ASCII, except in regular expressions and tagged templates. An escape means the same in the former, but
+ * not after a backslash, and not in the latter's raw text.
+ */
+function asciiOf(script: string): string {
+  const [wrong] = /\\[^\x00-\x7f]|\braw`[^`]*[^\x00-\x7f]/.exec(script) ?? [];
+  if (wrong !== undefined) throw new Error(`the program has ${wrong}, which cannot be escaped`);
+  return script.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/**
+ * V8 takes a code cache from a process with the same options only, so an executable that differs from the shipped one by
+ * its entry alone makes it, in a start on an empty folder.
+ */
+async function addCodeCache(): Promise<void> {
+  const maker = join(work, 'code-cache-maker');
+  makeExecutable(maker, await bundle('http/packaging/code-cache-maker.js', 'code-cache-maker.cjs'));
+  const path = join(work, programParts.codeCache);
+  execFileSync(maker, {
+    env: {
+      CODE_CACHE: path,
+      DATA_DIR: join(work, 'data'),
+      SWITCHBOARD_CACHE_DIR: join(work, 'cache'),
+      PORT: '0',
+    },
+    timeout: startTimeoutMs,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  assets[programParts.codeCache] = path;
 }
 
 /** Resolves to the path of the bundle. */

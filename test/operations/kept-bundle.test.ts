@@ -123,6 +123,7 @@ t.test('[start] npm start runs what is in the sources, threads included', async 
     'http/main.js',
     'http/packaging/node-arguments.js',
     'http/packaging/program-bundle.js',
+    'http/packaging/start.js',
     'workers/cache-folder.js',
     'workers/kept-bundle.js',
     'workers/program-files.ts',
