@@ -128,8 +128,7 @@ If the command is interrupted, the node goes on.`,
     withCluster(async (store) => {
       const records = await store.inventory.nodes();
       recordOf(records, node);
-      if (![...records.values()].some((one) => one.node !== node && one.isReady && !one.isDraining))
-        throw new ProgramError(`no other node could take the workspaces of ${node}`);
+      requireTakers(node, records.values(), await store.inventory.owners());
       const over = new AbortController();
       try {
         await Promise.race([
@@ -292,6 +291,19 @@ function recordOf(records: ReadonlyMap<string, NodeRecord>, node: string): NodeR
   throw new ProgramError(
     `the cluster has no node ${node} now; ${names.length === 0 ? 'none is there' : `there are ${names.join(', ')}`}`,
   );
+}
+
+/** Throws ProgramError if a workspace of the node could not be handed to anybody. */
+function requireTakers(node: string, nodes: Iterable<NodeRecord>, owners: ReadonlyMap<string, Ownership>): void {
+  const takers = [...nodes].filter((one) => one.node !== node && one.isReady && !one.isDraining);
+  if (takers.length === 0) throw new ProgramError(`no other node could take the workspaces of ${node}`);
+  let stuck = 0;
+  for (const ownership of owners.values())
+    if (ownership.node === node && !takers.some((one) => canOpen(one, ownership))) stuck += 1;
+  if (stuck > 0)
+    throw new ProgramError(
+      `no other node could open ${countOf(stuck)} of ${node}, which a newer version has changed: start another node with that version first`,
+    );
 }
 
 function ownedBy(node: string, owners: ReadonlyMap<string, Ownership>): number {

@@ -144,6 +144,12 @@ t.test('[cluster] the command line', { skip }, async (t) => {
   t.test('drain waits until the node owns nothing', async (t) => {
     t.match(await run('drain', 'x'), { code: 1, stderr: /has no node x now/ });
     t.match(await run('drain', 'c'), { code: 1, stderr: /the node c cannot be asked: the node c is not there/ });
+    const found = await a.store.owners.of(workspace(1));
+    if (found === undefined) throw new Error('it has no owner');
+    const { ownership } = found;
+    const changed = await a.store.owners.set(workspace(1), { ...ownership, schema: 2 }, found.revision);
+    t.match(await run('drain', 'a'), { code: 1, stderr: /no other node could open 1 workspace of a, which a newer/ });
+    await a.store.owners.set(workspace(1), ownership, changed ?? 0);
     t.same(await run('drain', 'a'), {
       code: 0,
       stdout: 'a owns no workspace any more and can be stopped.\n',
