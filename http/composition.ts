@@ -58,7 +58,7 @@ import { clusterHindrances } from './process/cluster-figures.ts';
 import { type Config, ceilingsOf } from './process/config.ts';
 import { FolderFaults, requireDirectory, requireKnown } from './process/folder-faults.ts';
 import { type FolderKeys, takeKeys } from './process/folder-keys.ts';
-import { createLog } from './process/log.ts';
+import { createLog, logTimeoutMs, logWritten } from './process/log.ts';
 import { createMetrics, type Metrics } from './process/metrics.ts';
 import { StorageWatch } from './process/storage-watch.ts';
 import { createReplyTimes } from './reply-times.ts';
@@ -358,7 +358,7 @@ function folderOf(
     options.onSyncFailed ??
     ((error: Error): void => {
       log.error({ err: error }, 'a write to the disk failed; stopping, since its state is unknown');
-      process.exit(1);
+      void logWritten(log, logTimeoutMs).then(() => process.exit(1));
     });
   const ofFiles = {
     dataDir,

@@ -21,7 +21,7 @@ import { reachableHost, urlAt } from './edge/listening.ts';
 import { Server } from './edge/server.ts';
 import { takeDataFolder } from './process/data-folder.ts';
 import { confirmKeys } from './process/folder-keys.ts';
-import { createLog } from './process/log.ts';
+import { createLog, logTimeoutMs, logWritten } from './process/log.ts';
 import { LogThrottle } from './process/log-throttle.ts';
 import type { OtherNodes } from './request.ts';
 import type { Route } from './route.ts';
@@ -301,7 +301,10 @@ class Service implements Running {
     const { log } = this.services;
     if (this.#stopping === undefined) {
       log.info({}, 'stopping');
-      this.#stopping = this.#stop().then(() => log.info({}, 'stopped'));
+      this.#stopping = this.#stop().then(async () => {
+        log.info({}, 'stopped');
+        await logWritten(log, logTimeoutMs);
+      });
     }
     return this.#stopping;
   }

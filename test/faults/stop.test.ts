@@ -125,6 +125,12 @@ t.test('a mail being sent at the stop is finished and recorded, not sent twice',
   db.close();
 });
 
+t.test('a log whose reader is gone does not keep the process from its end', async (t) => {
+  const service = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t) });
+  service.loseReader();
+  t.same(await service.kill('SIGTERM'), { code: 0, signal: null });
+});
+
 t.test('SIGINT stops like SIGTERM, also without clients', async (t) => {
   const service = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t) });
   t.same(await service.kill('SIGINT'), { code: 0, signal: null });

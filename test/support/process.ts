@@ -107,6 +107,11 @@ export class ServiceProcess {
     }
   }
 
+  /** Nobody reads its stdout any more. */
+  loseReader(): void {
+    this.#child.stdout?.destroy();
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
