@@ -128,17 +128,21 @@ If the command is interrupted, the node goes on.`,
     withCluster(async (store) => {
       const records = await store.inventory.nodes();
       recordOf(records, node);
-      requireTakers(node, records.values(), await store.inventory.owners());
+      const stuck = stuckOn(node, records.values(), await store.inventory.owners());
       const over = new AbortController();
       try {
         await Promise.race([
           asked(node, () => store.calls.ask(node, 'drain', {}, drainMs)),
-          followDrain(store, node, over.signal),
+          followDrain(store, { node, stuck }, over.signal),
         ]);
       } finally {
         over.abort();
       }
       const left = ownedBy(node, await store.inventory.owners());
+      if (left > 0 && left === stuck)
+        throw new ProgramError(
+          `${node} still owns ${countOf(stuck)} that no other node could open: a newer version has changed them. Start another node with that version`,
+        );
       if (left > 0) throw new ProgramError(`${node} says that it is drained, and still owns ${countOf(left)}`);
       say(`${node} owns no workspace any more and can be stopped.`);
       return exitCodes.done;
@@ -293,17 +297,18 @@ function recordOf(records: ReadonlyMap<string, NodeRecord>, node: string): NodeR
   );
 }
 
-/** Throws ProgramError if a workspace of the node could not be handed to anybody. */
-function requireTakers(node: string, nodes: Iterable<NodeRecord>, owners: ReadonlyMap<string, Ownership>): void {
+/** How many workspaces of the node nobody else could open. Throws ProgramError if nobody could take any. */
+function stuckOn(node: string, nodes: Iterable<NodeRecord>, owners: ReadonlyMap<string, Ownership>): number {
   const takers = [...nodes].filter((one) => one.node !== node && one.isReady && !one.isDraining);
   if (takers.length === 0) throw new ProgramError(`no other node could take the workspaces of ${node}`);
   let stuck = 0;
   for (const ownership of owners.values())
     if (ownership.node === node && !takers.some((one) => canOpen(one, ownership))) stuck += 1;
-  if (stuck > 0)
+  if (stuck > 0 && stuck === ownedBy(node, owners))
     throw new ProgramError(
-      `no other node could open ${countOf(stuck)} of ${node}, which a newer version has changed: start another node with that version first`,
+      `no other node could open the workspaces of ${node}: a newer version has changed them. Start another node with that version first`,
     );
+  return stuck;
 }
 
 function ownedBy(node: string, owners: ReadonlyMap<string, Ownership>): number {
@@ -325,8 +330,12 @@ async function asked(node: string, ask: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Shows how far it is, until the node owns nothing. Throws ProgramError when it leaves or nothing moves. */
-async function followDrain({ inventory }: ClusterStore, node: string, signal: AbortSignal): Promise<void> {
+/** Shows how far it is, until only what is stuck is left. Throws ProgramError when the node leaves or nothing moves. */
+async function followDrain(
+  { inventory }: ClusterStore,
+  { node, stuck }: { node: string; stuck: number },
+  signal: AbortSignal,
+): Promise<void> {
   const progress = createProgress();
   let atFirst = 0;
   let least = Number.POSITIVE_INFINITY;
@@ -336,7 +345,7 @@ async function followDrain({ inventory }: ClusterStore, node: string, signal: Ab
       const [records, owners] = await Promise.all([inventory.nodes(), inventory.owners()]);
       const left = ownedBy(node, owners);
       atFirst = Math.max(atFirst, left);
-      if (left === 0 && records.get(node)?.isDraining === true) return;
+      if (left <= stuck && records.get(node)?.isDraining === true) return;
       if (!records.has(node)) throw new ProgramError(`${node} left while it was drained, and owned ${countOf(left)}`);
       if (left < least) [least, movedMs] = [left, performance.now()];
       if (performance.now() - movedMs > standstillMs)

@@ -30,7 +30,7 @@ interface Plan {
 /** Where the size of a page is in a database's header (SQLite's file format 1.3.2), and its way to write 65,536. */
 const pageBytesOffset = 16;
 const largestPageBytes = 65_536;
-const pagesTogether = 32;
+const maxPagesTogether = 64;
 
 /**
  * Applies the pieces of one or more whole changes to the copy at `path`, and syncs it. The copy must exist, be open
@@ -117,6 +117,8 @@ async function requirePageSize(file: FileHandle, pageBytes: number): Promise<voi
 class Slabs {
   readonly #pageBytes: number;
   #free = Buffer.alloc(0);
+  /** Of the last piece: few for a small change. */
+  #pages = 4;
 
   constructor(pageBytes: number) {
     this.#pageBytes = pageBytes;
@@ -124,7 +126,10 @@ class Slabs {
 
   /** Zeros. */
   take(): Buffer {
-    if (this.#free.length === 0) this.#free = Buffer.alloc(this.#pageBytes * pagesTogether);
+    if (this.#free.length === 0) {
+      this.#pages = Math.min(2 * this.#pages, maxPagesTogether);
+      this.#free = Buffer.alloc(this.#pageBytes * this.#pages);
+    }
     const page = this.#free.subarray(0, this.#pageBytes);
     this.#free = this.#free.subarray(this.#pageBytes);
     return page;

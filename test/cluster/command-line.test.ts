@@ -58,6 +58,10 @@ t.test('[cluster] the command line', { skip }, async (t) => {
     await a.store.owners.set(workspaceId, next, found.revision);
   };
   const many = new Map(Array.from({ length: copiesPerAnswer + 3 }, (_, index) => [workspace(index + 1), first]));
+  const isOwnedAndOld = async (id: string): Promise<boolean> => {
+    const ownership = (await a.store.owners.of(id))?.ownership;
+    return ownership?.node === 'a' && ownership.schema === 1;
+  };
   let isStuck = false;
   a.store.calls.answer({
     copies: async (params) => answerCopies(new Map([[workspace(3), third]]), params),
@@ -68,8 +72,7 @@ t.test('[cluster] the command line', { skip }, async (t) => {
     },
     drain: async () => {
       await a.store.nodes.renew({ ...a.record, isDraining: true });
-      for (const id of [workspace(1), workspace(2)])
-        if ((await a.store.owners.of(id))?.ownership.node === 'a') await moveTo(id, 'b');
+      for (const id of [workspace(1), workspace(2)]) if (await isOwnedAndOld(id)) await moveTo(id, 'b');
     },
   });
   b.store.calls.answer({ copies: async (params) => answerCopies(many, params) });
@@ -148,7 +151,8 @@ t.test('[cluster] the command line', { skip }, async (t) => {
     if (found === undefined) throw new Error('it has no owner');
     const { ownership } = found;
     const changed = await a.store.owners.set(workspace(1), { ...ownership, schema: 2 }, found.revision);
-    t.match(await run('drain', 'a'), { code: 1, stderr: /no other node could open 1 workspace of a, which a newer/ });
+    t.match(await run('drain', 'a'), { code: 1, stderr: /a still owns 1 workspace that no other node could open/ });
+    t.match(await run('drain', 'a'), { code: 1, stderr: /no other node could open the workspaces of a: a newer/ });
     await a.store.owners.set(workspace(1), ownership, changed ?? 0);
     t.same(await run('drain', 'a'), {
       code: 0,
