@@ -153,11 +153,6 @@ interface Described {
    * meanwhile. Only where the credential says the workspace; other handlers call `engine.actOutside` once they know it.
    */
   readonly actsOutside?: true;
-  /**
-   * Only rows, the caller and the query decide the answer, not the time. It is kept while nothing is written, so that
-   * whoever asks the same again and again, as programs do, does not have the workspace's file opened.
-   */
-  readonly keepsAnswer?: true;
   /** Not a socket method: pages, files, and routes that change the credential itself. */
   readonly httpOnly?: true;
 }

@@ -195,11 +195,6 @@ export class Engine {
     return this.#files.whenOpen(workspaceId, { path, isFound: true, open: () => void this.workspace(workspaceId) });
   }
 
-  /** Whether the workspace can answer the question without its file: see Workspace.keptAnswer(). */
-  keepsAnswer(workspaceId: string, question: string): boolean {
-    return this.#workspaces.get(workspaceId)?.keptAnswer(question) !== undefined;
-  }
-
   /** Whether the workspace's file has content, at this node or another. */
   hasFile(workspaceId: string): boolean {
     const { placement } = this.#options;

@@ -36,7 +36,7 @@ const copyBackAfterMs = 30_000;
 /** Parked workspaces that keep their states, for each that may be open. */
 const restingPerOpen = 10;
 /** Rows of about 1 KiB in the states of a parked workspace. One with more keeps none. */
-const maxRestingRows = 20;
+const maxRestingRows = 16;
 
 export class OpenFiles {
   readonly #options: OpenFilesOptions;

@@ -17,20 +17,6 @@ import type { PublishedEvent } from './published-event.ts';
 import { type ActorKind, Registry } from './registry.ts';
 import type { Slices } from './slices.ts';
 
-/** Answers that only rows decide. */
-interface KeptAnswers {
-  /** Of the file, when they were read. */
-  readonly writeCount: number;
-  /** By their questions, the last one last. */
-  readonly texts: Map<string, string>;
-}
-
-/** In memory as states are, so they outlast the parking of the file. */
-const answersKind: ActorKind<KeptAnswers> = { name: 'answers', load: () => undefined };
-const maxKeptAnswers = 4;
-/** Of a workspace's questions and answers: 16 million for all that may be parked with their states. */
-const maxKeptChars = 8192;
-
 export interface WorkspaceHooks {
   /** Durable events of one batch, in sequence. */
   publish(workspaceId: string, events: readonly PublishedEvent[]): void;
@@ -131,31 +117,6 @@ export class Workspace implements ContextHost {
   /** The state of an actor, as View.state(), for who needs nothing else of a view. */
   state<State>(kind: ActorKind<State>, id: string): State | undefined {
     return this.registry.get(kind, id);
-  }
-
-  /** The answer to a question that was asked before, if nothing was written since. Needs no open file. */
-  keptAnswer(question: string): string | undefined {
-    return this.#answers()?.texts.get(question);
-  }
-
-  /** Keeps an answer just read, unless it is long. `question` says who asks. */
-  keepAnswer(question: string, text: string): void {
-    const { writeCount } = this.db;
-    const { texts } = this.#answers() ?? { texts: new Map<string, string>() };
-    texts.set(question, text);
-    let chars = 0;
-    for (const [asked, answer] of texts) chars += asked.length + answer.length;
-    for (const [oldest, answer] of texts) {
-      if (texts.size <= maxKeptAnswers && chars <= maxKeptChars) break;
-      texts.delete(oldest);
-      chars -= oldest.length + answer.length;
-    }
-    this.registry.set(answersKind, this.workspaceId, { writeCount, texts });
-  }
-
-  #answers(): KeptAnswers | undefined {
-    const answers = this.registry.peek(answersKind, this.workspaceId);
-    return answers?.writeCount === this.db.writeCount ? answers : undefined;
   }
 
   /** Rows and states as they are now. A reply from them must wait for the lane's whenDurable(). */

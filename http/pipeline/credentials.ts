@@ -33,14 +33,13 @@ export interface Credential {
 const anonymous: Credential = { caller: { kind: 'system' }, workspaceId: '' };
 
 /**
- * Waits only for a token that was not seen before, and for a file that must be opened; not if the `question` has a kept
- * answer. Refuses unauthorized, token_revoked.
+ * Waits only for a token that was not seen before, and for a file that must be opened. Refuses unauthorized,
+ * token_revoked.
  */
 export function authenticate(
   access: Access,
   token: string | undefined,
   services: Services,
-  question?: string,
 ): Credential | Promise<Credential> {
   // The body of a signed request identifies it: authenticateSigned().
   if (access.kind === 'public' || access.kind === 'signed') return anonymous;
@@ -49,11 +48,10 @@ export function authenticate(
     const credential = authenticateVisitor(token, services);
     return inTurn(credential.workspaceId, services, () => credential);
   }
-  if (isApiKey(token))
-    return inTurn(workspaceOfApiKey(token), services, () => keyCredential(token, services), question);
+  if (isApiKey(token)) return inTurn(workspaceOfApiKey(token), services, () => keyCredential(token, services));
   if (isAppToken(token)) return inTurn(workspaceOfToken(token), services, () => appCredential(token, services));
   const ofClaims = (claims: AccessClaims): Credential | Promise<Credential> =>
-    inTurn(claims.workspaceId, services, () => agentCredential(claims, services), question);
+    inTurn(claims.workspaceId, services, () => agentCredential(claims, services));
   const known = services.accessTokens.known(token);
   if (known !== undefined) return ofClaims(known);
   return services.accessTokens
@@ -75,15 +73,13 @@ export function knownCredential(access: Access, { headers }: RequestHead, servic
   }
 }
 
-/** Continues synchronously if the workspace's file is open, or not needed. */
+/** Continues synchronously if the workspace's file is open. */
 function inTurn(
   workspaceId: string | undefined,
   { engine }: Pick<Services, 'engine'>,
   go: () => Credential,
-  question?: string,
 ): Credential | Promise<Credential> {
-  if (workspaceId === undefined || (question !== undefined && engine.keepsAnswer(workspaceId, question))) return go();
-  const opening = engine.whenOpen(workspaceId);
+  const opening = workspaceId === undefined ? undefined : engine.whenOpen(workspaceId);
   return opening === undefined ? go() : opening.then(go);
 }
 

@@ -31,8 +31,6 @@ export class HttpCall implements Call, Parts {
   readonly origin: string | undefined;
   readonly requestId: string;
   readonly token: string | undefined;
-  /** For a route that keeps its answers: the same token, path and query have the same answer until something is written. */
-  readonly question: string | undefined;
   readonly raw: RawRequest | undefined;
   readonly #head: RequestHead;
   readonly #route: Route;
@@ -49,7 +47,6 @@ export class HttpCall implements Call, Parts {
     this.origin = head.headers['origin'];
     this.requestId = requestId;
     this.token = bearerOf(head.headers['authorization']);
-    this.question = compiled.route.keepsAnswer === true ? `${this.token} ${head.path}?${head.query}` : undefined;
     this.raw = compiled.route.rawBody === undefined || body instanceof BodyStream ? undefined : rawOf(head, body);
   }
 

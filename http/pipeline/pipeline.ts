@@ -227,7 +227,7 @@ export class Pipeline {
         perform(signed.credential, () => (call.body = signed.body));
         return;
       }
-      const credential = authenticate(access, call.token, this.#services, call.question);
+      const credential = authenticate(access, call.token, this.#services);
       if (credential instanceof Promise) {
         call.keepBytes();
         credential.then((known) => perform(known)).catch(refuseCaller);
@@ -390,13 +390,6 @@ export class Pipeline {
     const act = <Result>(handle: () => Promise<Result>): Promise<Result> =>
       route.actsOutside === true ? services.engine.actOutside(call.workspaceId, handle) : handle();
     if (read !== undefined && view !== undefined) {
-      const question = call instanceof HttpCall && call.grant?.by !== 'app' ? call.question : undefined;
-      const workspace = question === undefined ? undefined : services.engine.workspace(call.workspaceId);
-      const kept = question === undefined ? undefined : workspace?.keptAnswer(question);
-      if (kept !== undefined) {
-        whenDurable(() => answer({ status: route.reply.status, json: kept }));
-        return;
-      }
       const value = read(view, call, services);
       if (value instanceof Promise) {
         // The other thread answers from durable state; the view may have shown newer state before.
@@ -409,7 +402,6 @@ export class Pipeline {
       const outcome = this.#success(compiled, call, value);
       // Written in its network's turn: the replies that wait for one sync would else be written all at once.
       const reply = call instanceof HttpCall ? written(outcome) : outcome;
-      if (question !== undefined && 'json' in reply) workspace?.keepAnswer(question, reply.json);
       whenDurable(() => answer(reply));
     } else if (route.run !== undefined) {
       const { run } = route;

@@ -102,7 +102,6 @@ export const conversationRoutes = [
       'Filters can be combined; an id that does not exist matches nothing. ' +
       'A cursor belongs to the `sort` and the filters that it came with.',
     access: { kind: 'agent', scope: 'conversations:read' },
-    keepsAnswer: true,
     query: Type.Object({
       ...QueueFilter.properties,
       sort: Type.Optional(QueueSort),

@@ -108,7 +108,7 @@ t.test('the states of a parked workspace stay in memory for a minute or two, if 
   const many = toy.workspace();
   t.ok(few.db.isParked);
   t.equal(toy.engine.figures.actors, 1, 'also counted while parked');
-  for (let index = 0; index < 21; index += 1) await toy.add(many.workspaceId, `${index}`);
+  for (let index = 0; index < 17; index += 1) await toy.add(many.workspaceId, `${index}`);
   await toy.settled();
   tallyReads();
   t.equal(await toy.add(few.workspaceId, 'a'), 5);
