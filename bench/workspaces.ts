@@ -27,7 +27,7 @@ const registeredPerUsed = 2.5;
 const makers = 16;
 const seed = 20_261_123;
 const dayMs = 24 * 3600_000;
-/** One in this many requests writes; the others read what the service keeps in memory until the next write. */
+/** One in this many requests writes. */
 const requestsPerWrite = 3;
 
 /** Opened one after another, each for the first time. */
