@@ -45,7 +45,7 @@ const silent = {
   },
 };
 const checkpoints = new Checkpoints({
-  checkpoint: (path) => checkpointer.checkpoint(path),
+  checkpoint: (path, isOpen) => checkpointer.checkpoint(path, isOpen),
   log: silent,
   random: Math.random,
 });

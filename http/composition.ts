@@ -349,7 +349,7 @@ function folderOf(
 ): Folder {
   const checkpointer = options.checkpointer ?? createCheckpointer();
   const checkpoints = new Checkpoints({
-    checkpoint: (path) => checkpointer.checkpoint(path),
+    checkpoint: (path, isOpen) => checkpointer.checkpoint(path, isOpen),
     log,
     random,
     ...(options.logFrameLimit === undefined ? {} : { frameLimit: options.logFrameLimit }),

@@ -97,6 +97,9 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
+/** Of a log that is copied back, and stays beside a file that is closed: 256 KiB. */
+const maxKeptFrames = 64;
+
 /** How long a reader waits for a checkpoint. The writer is the only one and never waits. */
 const busyTimeoutMs = 2000;
 
@@ -235,7 +238,8 @@ export class Database {
   static removeLog(path: string): boolean {
     const sqlite = new Sqlite(path, { fileMustExist: true, timeout: busyTimeoutMs });
     try {
-      sqlite.exec('PRAGMA synchronous = NORMAL; PRAGMA user_version');
+      // Opens the log. By default SQLite copies it back as NORMAL does, with a sync before and after.
+      sqlite.exec('PRAGMA user_version');
     } finally {
       sqlite.close();
     }
@@ -247,6 +251,13 @@ export class Database {
    * disk, and to make both files beside it anew costs more than to find them. All commits must be durable.
    */
   park(): void {
+    const { logFrames, copiedFrames } = this.logLength();
+    if (logFrames === copiedFrames && logFrames > maxKeptFrames) {
+      // Nothing is left to copy, and the next to open the file would read all of it.
+      this.#disconnect();
+      this.#isParked = true;
+      return;
+    }
     // The last connection to close copies the log back and removes it, unless it is read-only.
     const witness = new Sqlite(this.path, { readonly: true, fileMustExist: true, timeout: 0 });
     try {
@@ -595,10 +606,11 @@ export class Database {
   #open(): Sqlite.Database {
     if (this.#sqlite !== undefined) return this.#sqlite;
     if (!this.#isParked) throw new TypeError(`${this.path} is closed`);
+    // Another thread or process may have copied it back and removed it: before, or until just now.
+    if (!existsSync(`${this.path}-wal`)) this.#namedLog = undefined;
     const sqlite = new Sqlite(this.path, { fileMustExist: true });
     try {
       prepareWriter(sqlite, this.#cacheKib);
-      // Another thread or process may have copied it back and removed it, until just now.
       if (this.#namedLog !== undefined && this.#namedLog !== this.#logNow()) this.#namedLog = undefined;
     } catch (error) {
       sqlite.close();

@@ -6,8 +6,9 @@ import { type Glance, type GlanceQuestion, glanceAt } from '../store/glance.ts';
 import { answerCalls } from './thread.ts';
 
 export const methods = {
-  checkpoint(path: string): { logFrames: number; copiedFrames: number } {
-    if (Database.removeLog(path)) return { logFrames: 0, copiedFrames: 0 };
+  /** `isOpen`: the file is open elsewhere, so that its log stays. */
+  checkpoint({ path, isOpen }: { path: string; isOpen: boolean }): { logFrames: number; copiedFrames: number } {
+    if (!isOpen && Database.removeLog(path)) return { logFrames: 0, copiedFrames: 0 };
     const db = Database.openCheckpointer(path);
     try {
       return db.checkpoint();

@@ -5,8 +5,11 @@ import type { methods } from './checkpointer-thread.ts';
 import { createThread } from './thread.ts';
 
 export interface Checkpointer {
-  /** Copies back whatever it can without waiting. Rejects if the file cannot be read or the thread failed. */
-  checkpoint(path: string): Promise<{ logFrames: number; copiedFrames: number }>;
+  /**
+   * Copies back whatever it can without waiting; all, and removes the log, unless the file `isOpen` here. Rejects if it
+   * cannot be read or the thread failed.
+   */
+  checkpoint(path: string, isOpen: boolean): Promise<{ logFrames: number; copiedFrames: number }>;
   /** Reads a workspace's file without changing it. Rejects if it cannot be read or the thread failed. */
   glance(question: GlanceQuestion): Promise<Glance>;
   stop(): Promise<void>;
@@ -28,7 +31,7 @@ export function createCheckpointer(): Checkpointer {
     idleMs,
   });
   return {
-    checkpoint: (path) => thread.call('checkpoint', path),
+    checkpoint: (path, isOpen) => thread.call('checkpoint', { path, isOpen }),
     glance: (question) => thread.call('glance', question),
     stop: () => thread.stop(),
   };

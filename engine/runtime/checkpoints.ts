@@ -7,8 +7,11 @@ import type { Database, LogLength } from '../../store/database.ts';
 import type { Lane } from './lane.ts';
 import type { Log } from './log.ts';
 
-/** Copies back as much as it can of the log of the file at `path`, in another thread. */
-export type Checkpoint = (path: string) => Promise<LogLength>;
+/**
+ * Copies back as much as it can of the log of the file at `path`, in another thread. `isOpen`: here, so that its log
+ * stays.
+ */
+export type Checkpoint = (path: string, isOpen: boolean) => Promise<LogLength>;
 
 /** A file and the lane that writes to it. */
 export interface LoggedFile {
@@ -65,13 +68,13 @@ export class Checkpoints {
    * caller that waits: goes before tidy().
    */
   async recover(path: string): Promise<void> {
-    await this.#checkpoint(path);
+    await this.#checkpoint(path, false);
   }
 
   /** Like recover(), when no caller waits: queued behind the copies requested before. */
   tidy(path: string): Promise<void> {
     const tidied = this.#last.then(async () => {
-      if (!this.#stopped) await this.#checkpoint(path);
+      if (!this.#stopped) await this.#checkpoint(path, false);
     });
     this.#last = tidied.catch(() => undefined);
     return tidied;
@@ -87,10 +90,10 @@ export class Checkpoints {
     try {
       // A closed file may be another's by now.
       if (this.#stopped || file.db.isClosed) return;
-      await this.#checkpoint(file.db.path);
+      await this.#checkpoint(file.db.path, true);
       await file.lane.hold();
       try {
-        progress.left = (await this.#checkpoint(file.db.path)).logFrames;
+        progress.left = (await this.#checkpoint(file.db.path, true)).logFrames;
       } finally {
         file.lane.release();
       }

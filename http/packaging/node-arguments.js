@@ -1,4 +1,4 @@
-// What the service asks of Node when it starts, from the sources and in the executable. Plain JavaScript, see main.js.
+// What the service asks of Node when it starts, from the sources and in the executable. Plain JavaScript, see start.js.
 
 /**
  * Megabytes. By default V8 lets the space of new objects grow to three times 16 MB, and moves more garbage to the old one.

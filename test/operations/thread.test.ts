@@ -132,8 +132,8 @@ t.test('[threads] a stopped one answers no calls, and can be stopped again', asy
 t.test('[threads] the checkpointer reports an unreadable file, and continues', async (t) => {
   const checkpointer = createCheckpointer();
   t.teardown(() => checkpointer.stop());
-  await t.rejects(checkpointer.checkpoint(`${tempFolder(t)}/none.db`));
-  await t.rejects(checkpointer.checkpoint(`${tempFolder(t)}/none.db`));
+  await t.rejects(checkpointer.checkpoint(`${tempFolder(t)}/none.db`, false));
+  await t.rejects(checkpointer.checkpoint(`${tempFolder(t)}/none.db`, false));
 });
 
 t.test('[threads] one that no one calls ends, and the next call starts another', async (t) => {

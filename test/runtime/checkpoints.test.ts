@@ -25,7 +25,7 @@ const maxWrites = 50_000;
 t.test('a log is copied back by a thread and starts over while writers continue, and nothing is lost', async (t) => {
   const checkpointer = createCheckpointer();
   t.teardown(() => checkpointer.stop());
-  const toy = startToy(t, { frameLimit: 200, checkpoint: (path) => checkpointer.checkpoint(path) });
+  const toy = startToy(t, { frameLimit: 200, checkpoint: (path, isOpen) => checkpointer.checkpoint(path, isOpen) });
   const { workspaceId, db } = toy.workspace();
   let count = 0;
   let restarts = 0;

@@ -325,6 +325,17 @@ t.test('a parked file keeps its log, even one that it did not write to', async (
   t.same(readdirSync(dirname(path)), ['a.db']);
 });
 
+t.test('a long log that is copied back already is not left to be read by the next opening', async (t) => {
+  const path = join(tempFolder(t), 'a.db');
+  const db = Database.openWriter(path, [first]);
+  for (let at = 0; at < 100; at += 1) db.run('INSERT INTO a (id) SELECT max(id) + 1 FROM a');
+  db.checkpoint();
+  db.park();
+  t.same(readdirSync(dirname(path)), ['a.db']);
+  t.same(db.all('SELECT count(*) AS count FROM a'), [{ count: 101 }]);
+  db.close();
+});
+
 t.test("a log's name is synced once, also after parking, and again for the next log", async (t) => {
   const path = join(tempFolder(t), 'a.db');
   let kinds: string[] = [];

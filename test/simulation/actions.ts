@@ -351,7 +351,7 @@ async function park(sim: Simulation): Promise<void> {
   db.park();
   const isCopiedBack = sim.random.next() < 0.5;
   sim.note(`the file is parked${isCopiedBack ? ', its log copied back' : ''}`);
-  if (isCopiedBack) await sim.machine.parts.checkpointer.checkpoint(db.path);
+  if (isCopiedBack) await sim.machine.parts.checkpointer.checkpoint(db.path, false);
 }
 
 /** The disk refuses a sync, upon which the process ends. */

@@ -4,7 +4,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCaller } from '../../engine/runtime/caller.ts';
-import { Checkpoints } from '../../engine/runtime/checkpoints.ts';
+import { type Checkpoint, Checkpoints } from '../../engine/runtime/checkpoints.ts';
 import { command } from '../../engine/runtime/command.ts';
 import { Engine, type EngineOptions } from '../../engine/runtime/engine.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
@@ -62,7 +62,7 @@ export const enqueue = command(
 export interface ToyOptions extends Partial<Omit<EngineOptions, 'checkpoints' | 'dataDir'>> {
   readonly dataDir?: string;
   readonly frameLimit?: number;
-  readonly checkpoint?: (path: string) => Promise<{ logFrames: number; copiedFrames: number }>;
+  readonly checkpoint?: Checkpoint;
 }
 
 export class Toy {
