@@ -92,7 +92,9 @@ export class Copies {
 
   /** Resolves when the copy equals the newest entry of now, and follows it. Rejects if that fails. */
   async warm(workspaceId: string): Promise<void> {
-    await this.stop(workspaceId);
+    // What changes meanwhile may have it followed again.
+    do await this.stop(workspaceId);
+    while (this.#copies.has(workspaceId) || this.#ending.has(workspaceId));
     if (!this.#isFree(workspaceId)) throw new Error('the copy is in use');
     const copy: Copy = { abort: new AbortController(), ended: Promise.resolve(), isFollowing: false, failures: 0 };
     this.#copies.set(workspaceId, copy);
