@@ -66,6 +66,7 @@ export async function runChaos(t: Teardown, options: ChaosOptions): Promise<Chao
   const receivers = await Receivers.start(t, findings, options.taps);
   const cluster = await ServiceCluster.start(t, {
     ...options.size,
+    canBeCut: true,
     env: {
       LOG_LEVEL: 'error',
       RATE_LIMITS: 'off',

@@ -17,6 +17,8 @@ export interface ClusterSize {
 }
 
 export interface ClusterOptions extends ClusterSize {
+  /** Each node reaches NATS over proxies of this process, so that `ServiceNode.cut` can cut it off; else directly. */
+  readonly canBeCut?: boolean;
   /** More settings, for every node. */
   readonly env?: Readonly<Record<string, string>>;
   /** For all files; by default a temporary one. */
@@ -63,7 +65,7 @@ export class ServiceCluster {
 
   /** Resolves when every node is ready, and knows of the others. */
   static async start(t: Teardown, options: ClusterOptions): Promise<ServiceCluster> {
-    const { nodes: count, nats: servers, env = {}, folder = tempFolder(t) } = options;
+    const { nodes: count, nats: servers, canBeCut = false, env = {}, folder = tempFolder(t) } = options;
     const nats = servers === 0 ? [] : await startCluster(t, servers, { isUnadvertised: true, folder });
     const ports = await Promise.all(Array.from({ length: count }, freePort));
     const common = {
@@ -76,9 +78,9 @@ export class ServiceCluster {
     const nodes = await Promise.all(
       ports.map(async (port, index) => {
         const name = `node-${index + 1}`;
-        const lines = servers === 0 ? undefined : await NatsLines.start(t, nats);
-        const ofCluster =
-          lines === undefined ? {} : clusterSettings({ name, port, natsUrl: lines.url, replicas: servers });
+        const lines = servers === 0 || !canBeCut ? undefined : await NatsLines.start(t, nats);
+        const natsUrl = lines?.url ?? nats.map(({ url }) => url).join(',');
+        const ofCluster = servers === 0 ? {} : clusterSettings({ name, port, natsUrl, replicas: servers });
         return new ServiceNode(t, {
           name,
           port,

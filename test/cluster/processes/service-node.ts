@@ -107,7 +107,7 @@ export class ServiceNode {
   }
 
   cutOff(how: Cut): void {
-    if (this.#lines === undefined) throw new Error(`${this.name} has no NATS`);
+    if (this.#lines === undefined) throw new Error(`${this.name} has no line to NATS that could be cut`);
     this.#lines.cut(how);
   }
 
