@@ -1,7 +1,7 @@
 // A cluster of three nodes on three NATS servers, all on this machine, beside one node alone with the same settings:
 // sends, the cost of a request that comes in at another node than the owner's, the pause of a planned hand-over, and the
-// time from the kill of a node to the first acknowledged write of each of its workspaces. Without a nats-server on this
-// machine, the bench says so and measures nothing.
+// time from the kill of a node, alone and with a NATS server, to the first acknowledged write of each of its workspaces.
+// Without a nats-server on this machine, the bench says so and measures nothing.
 
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -15,7 +15,7 @@ import {
 } from '../test/cluster/processes/service-cluster.ts';
 import type { ServiceNode } from '../test/cluster/processes/service-node.ts';
 import { Ends } from '../test/support/ends.ts';
-import { skip } from '../test/support/nats.ts';
+import { type NatsServer, skip } from '../test/support/nats.ts';
 import { type Random, randomFrom } from '../test/support/seeded.ts';
 import { Api } from './api.ts';
 import { Writer } from './cluster-writers.ts';
@@ -284,7 +284,10 @@ export async function pausesOf(
   ];
 }
 
-/** So many workspaces, brought in as one node's data folder, with a client each; one node is killed. */
+/**
+ * So many workspaces, brought in as one node's data folder, with a client each. One node is killed; once it is back, another
+ * one and a NATS server with it.
+ */
 async function deaths(count: number): Promise<Row[]> {
   const folder = makeDataDir();
   try {
@@ -293,26 +296,45 @@ async function deaths(count: number): Promise<Row[]> {
       SECRETS_KEY: secrets.SECRETS_KEY,
       STORAGE_PROVIDER: 'none',
     });
-    const timesMs = await withCluster({ ...whole, imported: join(folder, 'data') }, (cluster) =>
-      firstWritesAfterDeath(cluster, made),
-    );
-    const name = `kill -9 of a node, ${count.toLocaleString('en-US')} workspaces, ${timesMs.length} of them its own: first acknowledged write`;
-    return [
-      row({ name: `${name}, p50`, value: percentile(timesMs, 0.5), unit: 'ms' }),
-      row({ name: `${name}, p99`, value: percentile(timesMs, 0.99), unit: 'ms', target: { below: 5000 } }),
-      row({ name: `${name}, max`, value: Math.max(...timesMs), unit: 'ms' }),
-    ];
+    return await withCluster({ ...whole, imported: join(folder, 'data') }, async (cluster) => {
+      const [first, second] = cluster.nodes;
+      const [server] = cluster.nats;
+      if (first === undefined || second === undefined || server === undefined) throw new Error('there are too few');
+      const ofNode = await firstWritesAfterDeath(cluster, made, first);
+      first.begin();
+      await first.ready();
+      const ofBoth = await firstWritesAfterDeath(cluster, made, second, server);
+      return [
+        ...deathRows(`kill -9 of a node, ${many(count)} workspaces`, ofNode, 5000),
+        ...deathRows(`kill -9 of a node and a NATS server, ${many(count)} workspaces`, ofBoth, 10_000),
+      ];
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+function many(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+function deathRows(what: string, timesMs: number[], below: number): Row[] {
+  const name = `${what}, ${timesMs.length} of them its own: first acknowledged write`;
+  return [
+    row({ name: `${name}, p50`, value: percentile(timesMs, 0.5), unit: 'ms' }),
+    row({ name: `${name}, p99`, value: percentile(timesMs, 0.99), unit: 'ms', target: { below } }),
+    row({ name: `${name}, max`, value: Math.max(...timesMs), unit: 'ms' }),
+  ];
+}
+
+/** Of the workspaces of `victim`, which dies, and `server` with it if there is one. */
 function firstWritesAfterDeath(
   cluster: ServiceCluster,
   { tokens, workspaceIds }: { readonly tokens: readonly string[]; readonly workspaceIds: readonly string[] },
+  victim: ServiceNode,
+  server?: NatsServer,
 ): Promise<number[]> {
-  const [victim, ...others] = cluster.nodes;
-  if (victim === undefined) throw new Error('there is no node');
+  const others = cluster.nodes.filter((node) => node !== victim);
   return firstWritesAfter({
     tokens,
     async measured() {
@@ -321,7 +343,9 @@ function firstWritesAfterDeath(
       return (index) => owners.get(workspaceIds[index] ?? '') === victim.name;
     },
     urls: () => (victim.isUp ? [victim, ...others] : others).map(({ url }) => url),
-    fault: () => victim.kill({ losesData: false }),
+    async fault() {
+      await Promise.all([victim.kill({ losesData: false }), server?.kill()]);
+    },
   });
 }
 
