@@ -95,7 +95,7 @@ class Rows {
     touchConversation(
       this.db,
       { ...conversation, preview: messageText, lastMessageAt: createdAt, lastLineAt: createdAt, updatedAt: createdAt },
-      { isFirstResponse: false, isFirstSinceRouted: false, isTurn: false },
+      { isFromCustomer: false, isFirstResponse: false, isFirstSinceRouted: false, isTurn: false },
     );
   }
 

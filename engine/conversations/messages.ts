@@ -106,6 +106,7 @@ export function appendMessage(
   const messageRowid = insertMessage(ctx.db, message);
   if (draft.attachments !== undefined) noteNamed(ctx, message.id, draft.attachments);
   const isSystem = draft.senderType === 'system';
+  const isFromCustomer = draft.senderType === 'visitor';
   // A caller cannot hear a message: the response to a call is answering it (calls/actions.ts).
   const isFirstResponse =
     draft.senderType === 'agent' &&
@@ -123,7 +124,7 @@ export function appendMessage(
     preview: isSystem ? conversation.preview : previewOf(message),
     lastMessageAt: isSystem ? conversation.lastMessageAt : createdAt,
     mailPreview: isSystem ? conversation.mailPreview : mailPreviewAfter(conversation, mailHash),
-    lastCustomerMessageAt: draft.senderType === 'visitor' ? createdAt : conversation.lastCustomerMessageAt,
+    lastCustomerMessageAt: isFromCustomer ? createdAt : conversation.lastCustomerMessageAt,
     lastSenderType: turn.lastSenderType,
     lastSenderId: turn.lastSenderId,
     waitingSince: turn.waitingSince,
@@ -134,10 +135,10 @@ export function appendMessage(
     next.lastSenderType !== conversation.lastSenderType ||
     next.lastSenderId !== conversation.lastSenderId ||
     next.waitingSince !== conversation.waitingSince;
-  touchConversation(ctx.db, next, { isFirstResponse, isFirstSinceRouted, isTurn });
+  touchConversation(ctx.db, next, { isFromCustomer, isFirstResponse, isFirstSinceRouted, isTurn });
   if (isFirstResponse) foldChange(ctx, conversation, next);
   ctx.setState(conversationKind, next.id, next);
-  if (draft.senderType === 'visitor') expectNotice(ctx, messageNoticeDeadline, next.id);
+  if (isFromCustomer) expectNotice(ctx, messageNoticeDeadline, next.id);
   const view = messageView(message);
   const audience = audienceOf(next, { visitorToo: !isSystem });
   emit(ctx, {

@@ -48,13 +48,13 @@ export function findConversation(db: Database, conversationId: string): Conversa
 
 /**
  * Writes only what a message changes, because every message takes this path. Only the first answer touches the index of
- * reports, only the first message after routing clears routedAt, and only a change of turns moves it among those that
- * wait.
+ * reports, only the first message after routing clears routedAt, only a change of turns moves it among those that wait,
+ * and only the customer's own message touches the index of the unread.
  */
 export function touchConversation(
   db: Database,
   conversation: ConversationRecord,
-  options: { isFirstResponse: boolean; isFirstSinceRouted: boolean; isTurn: boolean },
+  options: { isFromCustomer: boolean; isFirstResponse: boolean; isFirstSinceRouted: boolean; isTurn: boolean },
 ): void {
   const {
     preview,
@@ -81,10 +81,17 @@ export function touchConversation(
       conversation.waitingSince,
       id,
     ]);
-  db.run(
-    'UPDATE conversation SET preview = ?, mailPreview = ?, lastMessageAt = ?, lastLineAt = ?, lastCustomerMessageAt = ?, updatedAt = ? WHERE id = ?',
-    [preview, toJsonOrNull(mailPreview), lastMessageAt, lastLineAt, lastCustomerMessageAt, updatedAt, id],
-  );
+  const line = [preview, toJsonOrNull(mailPreview), lastMessageAt, lastLineAt, updatedAt];
+  if (options.isFromCustomer)
+    db.run(
+      'UPDATE conversation SET preview = ?, mailPreview = ?, lastMessageAt = ?, lastLineAt = ?, updatedAt = ?, lastCustomerMessageAt = ? WHERE id = ?',
+      [...line, lastCustomerMessageAt, id],
+    );
+  else
+    db.run(
+      'UPDATE conversation SET preview = ?, mailPreview = ?, lastMessageAt = ?, lastLineAt = ?, updatedAt = ? WHERE id = ?',
+      [...line, id],
+    );
 }
 
 /** Writes the read mark, which is not a change of the conversation itself. */
