@@ -25,6 +25,8 @@ const moveMs = 240_000;
 const standstillMs = 120_000;
 const drainMs = 3_600_000;
 const lookEveryMs = 500;
+/** A node whose record ended for a moment renews it within 2.5 s. */
+const goneMs = 5000;
 
 const settingsText =
   'The settings of the cluster are those of a node (switchboard config check): CLUSTER_NATS_URL and what it needs.';
@@ -341,13 +343,16 @@ async function followDrain(
   let atFirst = 0;
   let least = Number.POSITIVE_INFINITY;
   let movedMs = performance.now();
+  let lastThere = { ms: performance.now(), owned: 0 };
   try {
     while (!signal.aborted) {
       const [records, owners] = await Promise.all([inventory.nodes(), inventory.owners()]);
       const left = ownedBy(node, owners);
       atFirst = Math.max(atFirst, left);
       if (left <= stuck && records.get(node)?.isDraining === true) return;
-      if (!records.has(node)) throw new ProgramError(`${node} left while it was drained, and owned ${countOf(left)}`);
+      if (records.has(node)) lastThere = { ms: performance.now(), owned: left };
+      if (performance.now() - lastThere.ms > goneMs)
+        throw new ProgramError(`${node} left while it was drained, and owned ${countOf(lastThere.owned)}`);
       if (left < least) [least, movedMs] = [left, performance.now()];
       if (performance.now() - movedMs > standstillMs)
         throw new ProgramError(

@@ -4,6 +4,7 @@ import t from 'tap';
 import { CallRefused, type NodeRecord, noNodesSchema } from '../../engine/runtime/cluster/ports.ts';
 import type { ClusterStore } from '../../workers/cluster/cluster.ts';
 import { answerCopies, copiesPerAnswer } from '../../workers/cluster/inventory.ts';
+import { CutLink } from '../support/cut-link.ts';
 import { openStore, operator, skip, startNats } from '../support/nats.ts';
 import { nodeRecord } from '../support/node-record.ts';
 import { runCommand } from '../support/process.ts';
@@ -63,6 +64,9 @@ t.test('[cluster] the command line', { skip }, async (t) => {
     return ownership?.node === 'a' && ownership.schema === 1;
   };
   let isStuck = false;
+  const link = await CutLink.start(t, server.port);
+  /** How often whoever follows the drain finds no record of the node. */
+  let looksWithout = 0;
   a.store.calls.answer({
     copies: async (params) => answerCopies(new Map([[workspace(3), third]]), params),
     move: async (params) => {
@@ -71,6 +75,10 @@ t.test('[cluster] the command line', { skip }, async (t) => {
       if (!isStuck) await moveTo(workspaceId, node);
     },
     drain: async () => {
+      if (looksWithout > 0) {
+        await a.store.nodes.leave(a.record);
+        await link.seen('$KV.test-nodes.', looksWithout);
+      }
       await a.store.nodes.renew({ ...a.record, isDraining: true });
       for (const id of [workspace(1), workspace(2)]) if (await isOwnedAndOld(id)) await moveTo(id, 'b');
     },
@@ -160,6 +168,10 @@ t.test('[cluster] the command line', { skip }, async (t) => {
       stderr: '',
     });
     t.match((await run('status')).stdout, /^a +drains +0 /m);
+    await moveTo(workspace(1), 'a');
+    looksWithout = 2;
+    const drained = await runCommand(['cluster', 'drain', 'a'], { ...env, CLUSTER_NATS_URL: link.url });
+    t.match(drained, { code: 0, stderr: '' }, 'a node whose record was gone for a moment has not left');
     t.match(await run('drain', 'b'), { code: 1, stderr: /no other node could take the workspaces of b/ });
   });
 });

@@ -93,6 +93,20 @@ t.test('[cluster] owners and nodes', { skip }, async (t) => {
     t.same(await next(), { node: 'n1', record: undefined });
   });
 
+  t.test('a list has also what is renewed while it is read', async (t) => {
+    const servers = await startNats(t);
+    const [line, near] = [await CutLink.start(t, servers.port), await openStore(t, servers.url)];
+    const far = await openStore(t, line.url);
+    const early = { ...nodeRecord, node: 'early' };
+    await near.nodes.renew(early);
+    await near.nodes.renew(nodeRecord);
+    const lost = line.lose('$JS.API.DIRECT.GET.KV_test-nodes', 'Nats-Sequence');
+    const listed = far.inventory.nodes();
+    await lost;
+    await near.nodes.renew(early);
+    t.same([...(await listed).keys()].sort(), ['early', 'n1']);
+  });
+
   t.test('a second node of the name is told so, until the first has left', async (t) => {
     const twin = { ...nodeRecord, node: 'n2', incarnation: 'second' };
     const first = { ...nodeRecord, node: 'n2' };

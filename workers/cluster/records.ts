@@ -40,13 +40,19 @@ export class Records {
   async list(): Promise<Map<string, unknown>> {
     const place = bucketPlace(this.#layout, this.#bucket);
     const records = new Map<string, unknown>();
-    const upTo = (await newestOf(this.#link, place))?.sequence ?? 0;
-    for await (const message of messagesOf(this.#link, place, { after: 0, upTo })) {
-      const value = valueOf(message);
-      if (value === undefined) records.delete(keyOf(message));
-      else records.set(keyOf(message), value);
+    let position = 0;
+    for (;;) {
+      // A record that is changed while the others are read is kept behind them only, and is found in the next turn.
+      const upTo = (await newestOf(this.#link, place))?.sequence ?? 0;
+      if (upTo <= position) return records;
+      for await (const message of messagesOf(this.#link, place, { after: position, upTo })) {
+        const value = valueOf(message);
+        if (value === undefined) records.delete(keyOf(message));
+        else records.set(keyOf(message), value);
+        position = message.sequence;
+      }
+      position = Math.max(position, upTo);
     }
-    return records;
   }
 
   /**
