@@ -21,6 +21,7 @@ import { reachableHost, urlAt } from './edge/listening.ts';
 import { Server } from './edge/server.ts';
 import { takeDataFolder } from './process/data-folder.ts';
 import { confirmKeys } from './process/folder-keys.ts';
+import { requireNoNode, requireNoSingleServer } from './process/folder-owner.ts';
 import { createLog, logTimeoutMs, logWritten } from './process/log.ts';
 import { LogThrottle } from './process/log-throttle.ts';
 import type { OtherNodes } from './request.ts';
@@ -63,10 +64,13 @@ const drainTimeoutMs = 6_000;
  * CannotTakeMail.
  */
 export async function serve(given: ServeOptions): Promise<Running> {
-  const lock = takeDataFolder(resolve(given.config.dataDir));
+  const dataDir = resolve(given.config.dataDir);
+  const lock = takeDataFolder(dataDir);
   let options = given;
   let parts: Composition;
   try {
+    if (given.config.cluster === undefined) requireNoNode(dataDir);
+    else requireNoSingleServer(dataDir);
     options = await joined(given);
     parts = await compose(options);
   } catch (error) {

@@ -9,6 +9,7 @@ import { programVersion } from '../../workers/program-files.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, readConfig } from '../process/config.ts';
 import { readKeptSecret } from '../process/data-folder.ts';
+import { requireNoNode } from '../process/folder-owner.ts';
 import { type Command, exitCodes, say, textOf } from './command.ts';
 import { createProgress } from './progress.ts';
 import { workspaceNamed } from './workspace-named.ts';
@@ -38,7 +39,11 @@ Exits with 1 if something could not be copied or failed a check; FOLDER then con
     const config = readConfig(process.env);
     setPriority(priority);
     const named = textOf(values, 'workspace');
-    if (config.cluster === undefined) return backUp(config, { dataDir: resolve(config.dataDir), to, named });
+    if (config.cluster === undefined) {
+      const dataDir = resolve(config.dataDir);
+      requireNoNode(dataDir);
+      return backUp(config, { dataDir, to, named });
+    }
     // Loaded in a cluster only.
     const { withGathered } = await import('./cluster-gather.ts');
     return withGathered(config.cluster, { to: resolve(to), named }, (dataDir) =>

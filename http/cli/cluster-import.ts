@@ -27,6 +27,7 @@ import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, readConfig } from '../process/config.ts';
 import { holdDataFolder, readKeptSecret, runToCompletion, unfinishedCommand } from '../process/data-folder.ts';
 import { folderKeyList, type KeyedFolder, standOf } from '../process/folder-keys.ts';
+import { isOfNode } from '../process/folder-owner.ts';
 import { clusterOf, openStore } from './cluster.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -55,10 +56,12 @@ If it is interrupted, repeat it: it goes on. Until then the folder cannot be ser
     const config = readConfig(process.env);
     const cluster = clusterOf(config);
     const dataDir = resolve(folder);
+    if (isOfNode(dataDir))
+      throw new ProgramError(
+        `${dataDir} is the data folder of a node: it holds copies of what its cluster has. switchboard backup with the settings of that cluster copies what it has, and a folder that this was restored to can be imported`,
+      );
     if (!existsSync(directoryPath(dataDir)))
       throw new ProgramError(`${dataDir} is no data folder: it has no directory.db`);
-    if (existsSync(join(dataDir, 'cluster')))
-      throw new ProgramError(`${dataDir} is the data folder of a node: its workspaces are in a cluster already`);
     const lock = holdDataFolder(dataDir);
     const progress = createProgress();
     let store: ClusterStore | undefined;

@@ -1,7 +1,9 @@
 // `switchboard config check`: prints the settings under their environment names, without secrets, or the one that is
 // not valid.
 
+import { resolve } from 'node:path';
 import { type Config, readConfig } from '../process/config.ts';
+import { folderOwnerFault } from '../process/folder-owner.ts';
 import { settingNames, unknownSettings } from '../process/setting-names.ts';
 import { type Command, exitCodes, say } from './command.ts';
 import { warningsOf } from './config-warnings.ts';
@@ -25,7 +27,8 @@ const made: ReadonlySet<string> = new Set(['JWT_SECRET', 'SECRETS_KEY']);
 export const command: Command = {
   usage: '',
   description: `Reads the settings from the environment as serve does and prints them; secrets are only shown as set. Also prints warnings about the
-settings, and variables whose names look like a misspelt setting. Exits with 1 and names the setting if one is not valid.`,
+settings, and variables whose names look like a misspelt setting. Exits with 1 and names the setting if one is not valid, or if DATA_DIR
+is the folder of a single server and these are the settings of a node, or the other way round.`,
   options: {},
   operands: { min: 0, max: 0 },
   async run() {
@@ -33,7 +36,10 @@ settings, and variables whose names look like a misspelt setting. Exits with 1 a
     for (const name of settingNames) say(`${name} = ${valueOf(name, config)}`);
     for (const { name, meant } of unknownSettings(process.env)) say(`${name} is not a setting; did you mean ${meant}?`);
     for (const warning of warningsOf(config)) say(warning);
-    return exitCodes.done;
+    const fault = folderOwnerFault(resolve(config.dataDir), { isNode: config.cluster !== undefined });
+    if (fault === undefined) return exitCodes.done;
+    say(`DATA_DIR: ${fault}`);
+    return exitCodes.failed;
   },
 };
 

@@ -1,6 +1,7 @@
 // The command line: finds the command, answers --help, parses options, and turns errors into a line and an exit code.
 // Each command is loaded on demand, so that none pays for the others.
 
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../process/config.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
@@ -170,15 +171,19 @@ async function run(args: readonly string[]): Promise<number> {
   if (positionals.length < command.operands.min) return misused(`${name} needs ${command.usage}`, name);
   if (positionals.length > command.operands.max)
     return misused(`unexpected argument for ${name}: ${positionals[command.operands.max]}`, name);
-  if (listed.isForOneServer === true) requireOneServer(name);
+  if (listed.isForOneServer === true) await requireOneServer(name);
   return command.run({ values, operands: positionals });
 }
 
-function requireOneServer(name: string): void {
-  if (readConfig(process.env).cluster !== undefined)
+async function requireOneServer(name: string): Promise<void> {
+  const { cluster, dataDir } = readConfig(process.env);
+  if (cluster !== undefined)
     throw new ProgramError(
       `${name} works on the data folder of a server alone, and these are the settings of a node of a cluster; without CLUSTER_… settings, it works on a folder made by switchboard restore`,
     );
+  // With the store, which most commands do without.
+  const { requireNoNode } = await import('../process/folder-owner.ts');
+  requireNoNode(resolve(dataDir));
 }
 
 function overview(): number {

@@ -11,6 +11,7 @@ import { applyPieces } from '../../store/page-log/apply.ts';
 import { piecesTogether } from '../../store/page-log/entries.ts';
 import { firstLink, type Link } from '../../store/page-log/pieces.ts';
 import type { Packing } from '../../workers/cluster/packing.ts';
+import { clusterFolder } from '../process/folder-owner.ts';
 
 /** What a file equals, to the byte. */
 export interface Copy {
@@ -31,9 +32,11 @@ export class CopyFiles {
 
   constructor({ dataDir, snapshots, packing }: { dataDir: string; snapshots: Snapshots; packing: Packing }) {
     this.#dataDir = dataDir;
-    this.#folder = join(dataDir, 'cluster');
+    this.#folder = clusterFolder(dataDir);
     this.#snapshots = snapshots;
     this.#packing = packing;
+    // First: it says that what comes into the folder is a copy.
+    makeFolder(this.#folder);
     makeFolder(join(dataDir, 'workspaces'));
     // Files that an ended process left half made.
     rmSync(this.workPath(''), { recursive: true, force: true });
