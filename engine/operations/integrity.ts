@@ -78,8 +78,8 @@ function begunWorkspaceIds(dataDir: string): string[] {
   }
 }
 
-/** A file that cannot be read may be a workspace's. */
-function isMade(path: string): boolean {
+/** Whether the file at `path` is a workspace's. One that cannot be read may be. */
+export function isMade(path: string): boolean {
   let db: Database | undefined;
   try {
     db = Database.openReader(path);
@@ -144,6 +144,17 @@ export function verifyAgreement(dataDir: string): Finding[] {
     directory.close();
   }
   return findings;
+}
+
+/** The same for one workspace, whose file is there. */
+export function verifyAgreementOf(dataDir: string, workspaceId: string): Finding[] {
+  const directory = Database.openReader(directoryPath(dataDir));
+  try {
+    const isOnItsWay = reservedWorkspaces(directory).some(({ id }) => id === workspaceId);
+    return isOnItsWay ? [] : disagreements(directory, dataDir, workspaceId);
+  } finally {
+    directory.close();
+  }
 }
 
 function disagreements(directory: Database, dataDir: string, workspaceId: string): Finding[] {

@@ -46,9 +46,7 @@ Exits with 1 if something could not be copied or failed a check; FOLDER then con
     }
     // Loaded in a cluster only.
     const { withGathered } = await import('./cluster-gather.ts');
-    return withGathered(config.cluster, { to: resolve(to), named }, (dataDir) =>
-      backUp(config, { dataDir, to, named }),
-    );
+    return withGathered(config, { to: resolve(to), named }, (dataDir) => backUp(config, { dataDir, to, named }));
   },
 };
 

@@ -1,15 +1,18 @@
-// The files of a cluster as a data folder, for a backup: the directory first, then the workspaces that it lists, each as
-// of its own moment. Never served.
+// Files of a cluster as a data folder, for commands that only read: the directory first, then workspaces, each as of its
+// own moment. Never served. It holds what a data folder holds, so it is removed at the end, also of an interrupted command.
 
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { directoryPath, workspacePath } from '../../engine/operations/integrity.ts';
-import { directoryId } from '../../engine/runtime/cluster/ports.ts';
-import { Database } from '../../store/database.ts';
+import { directoryId, noNodesSchema } from '../../engine/runtime/cluster/ports.ts';
+import { Database, removeDatabase } from '../../store/database.ts';
 import { directoryWorkspaces } from '../../store/directory/directory.ts';
-import type { GatherOptions } from '../../workers/cluster/gathering.ts';
-import type { ClusterConfig } from '../process/config.ts';
-import { openStore } from './cluster.ts';
+import type { ClusterStore } from '../../workers/cluster/cluster.ts';
+import type { GatherOptions, gather } from '../../workers/cluster/gathering.ts';
+import type { ClusterConfig, Config } from '../process/config.ts';
+import { clusterOf, openStore } from './cluster.ts';
 import { ProgramError } from './command.ts';
 import { createProgress } from './progress.ts';
 import { workspaceNamed } from './workspace-named.ts';
@@ -21,57 +24,197 @@ export interface GatherAsked {
   readonly named: string | undefined;
 }
 
-/** The folder is removed when `use` has ended. */
+/** Packed and unpacked at once; the log behind a snapshot makes it little larger. */
+const roomPerByte = 2;
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
+
+/** For a backup. The folder is removed when `use` has ended. */
 export async function withGathered<Result>(
-  cluster: ClusterConfig,
+  config: Config,
   { to, named }: GatherAsked,
   use: (dataDir: string) => Promise<Result>,
 ): Promise<Result> {
   if (existsSync(to)) throw new ProgramError(`${to} already exists`);
   const dataDir = `${to}.gathered`;
   rmSync(dataDir, { recursive: true, force: true });
-  for (const name of ['workspaces', 'incoming']) mkdirSync(join(dataDir, name), { recursive: true, mode: 0o700 });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return removedAtTheEnd(dataDir, async () => {
+    const room = { dataDir, advice: 'choose a FOLDER on a disk with more room' };
+    await withGathering(config, room, (gathering) => gatherAll(gathering, named));
+    return use(dataDir);
+  });
+}
+
+/** One workspace in a temporary folder, which is removed when `use` has ended. */
+export function withGatheredWorkspace<Result>(
+  config: Config,
+  named: string,
+  use: (dataDir: string) => Promise<Result>,
+): Promise<Result> {
+  return inTemporaryFolder(config, async (gathering) => {
+    await gatherAll(gathering, named);
+    return use(gathering.dataDir);
+  });
+}
+
+/** The directory alone is in the folder when `use` is called; the folder is removed when that has ended. */
+export async function inTemporaryFolder<Result>(
+  config: Config,
+  use: (gathering: Gathering) => Promise<Result>,
+): Promise<Result> {
+  const temporary = mkdtempSync(join(tmpdir(), 'switchboard-gathered-'));
+  return removedAtTheEnd(temporary, () => {
+    // Named as what was checked, in findings.
+    const dataDir = join(temporary, clusterOf(config).name);
+    mkdirSync(dataDir, { mode: 0o700 });
+    return withGathering(config, { dataDir, advice: 'set TMPDIR to a folder on a disk with more room' }, use);
+  });
+}
+
+interface Room {
+  readonly dataDir: string;
+  /** What to do where the disk has too little room. */
+  readonly advice: string;
+}
+
+/** Rejects if the cluster has no data yet. */
+async function withGathering<Result>(
+  config: Config,
+  room: Room,
+  use: (gathering: Gathering) => Promise<Result>,
+): Promise<Result> {
+  const { gather } = await import('../../workers/cluster/gathering.ts');
+  const { createPacking } = await import('../../workers/cluster/packing.ts');
+  for (const name of ['workspaces', 'incoming']) mkdirSync(join(room.dataDir, name), { mode: 0o700 });
+  const packing = createPacking();
+  let store: ClusterStore | undefined;
   try {
-    await gatherAll(cluster, { dataDir, named });
-    return await use(dataDir);
+    const cluster = clusterOf(config);
+    store = await openStore(cluster, { mustExist: true });
+    // A name that a backup leaves out.
+    const options = { store, packing, work: join(room.dataDir, 'incoming') };
+    const gathering = new Gathering({ cluster, config, store, room, gather: (...of) => gather(options, ...of) });
+    if (!(await gathering.fetch(directoryId))) throw new ProgramError(`the cluster ${cluster.name} has no data yet`);
+    return await use(gathering);
   } finally {
-    rmSync(dataDir, { recursive: true, force: true });
+    await packing.stop();
+    await store?.close();
   }
 }
 
-async function gatherAll(
-  cluster: ClusterConfig,
-  { dataDir, named }: { readonly dataDir: string; readonly named: string | undefined },
-): Promise<void> {
-  const { gather } = await import('../../workers/cluster/gathering.ts');
-  const { createPacking } = await import('../../workers/cluster/packing.ts');
-  const packing = createPacking();
-  const store = await openStore(cluster, { mustExist: true });
+type Gather = typeof gather extends (options: GatherOptions, ...of: infer Of) => infer Result
+  ? (...of: Of) => Result
+  : never;
+
+interface GatheringOptions {
+  readonly cluster: ClusterConfig;
+  readonly config: Config;
+  readonly store: ClusterStore;
+  readonly room: Room;
+  readonly gather: Gather;
+}
+
+export class Gathering {
+  readonly dataDir: string;
+  /** For messages. */
+  readonly title: string;
+  readonly #options: GatheringOptions;
+
+  constructor(options: GatheringOptions) {
+    this.#options = options;
+    this.dataDir = options.room.dataDir;
+    this.title = `the cluster ${options.cluster.name}`;
+  }
+
+  /**
+   * Fetches the file of a workspace, or of the directory, as it is now, in place of one that is there. False: the cluster
+   * has none. Throws ProgramError if the disk has too little room.
+   */
+  async fetch(id: string): Promise<boolean> {
+    this.remove(id);
+    await this.#requireRoom(id);
+    try {
+      return await this.#options.gather(id, this.pathOf(id));
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      throw new ProgramError(`the disk of ${this.dataDir} is full; ${this.#options.room.advice}`);
+    }
+  }
+
+  remove(id: string): void {
+    removeDatabase(this.pathOf(id));
+  }
+
+  pathOf(id: string): string {
+    return id === directoryId ? directoryPath(this.dataDir) : workspacePath(this.dataDir, id);
+  }
+
+  /** Those whose registration is complete, by the directory that was fetched last. */
+  listed(): string[] {
+    const directory = Database.openReader(directoryPath(this.dataDir));
+    try {
+      return directoryWorkspaces(directory).flatMap(({ id, reservedAt }) => (reservedAt === null ? [id] : []));
+    } finally {
+      directory.close();
+    }
+  }
+
+  /** Those that a node serves or is to serve. */
+  async owned(): Promise<string[]> {
+    const owners = await this.#options.store.inventory.owners();
+    // Not those whose making failed.
+    return [...owners].flatMap(([id, { schema }]) => (id === directoryId || schema === noNodesSchema ? [] : [id]));
+  }
+
+  async #requireRoom(id: string): Promise<void> {
+    const { store, config, room } = this.#options;
+    const bytes = ((await store.snapshots.newest(id))?.bytes ?? 0) * roomPerByte;
+    const { bavail, bsize } = await statfs(this.dataDir);
+    const besideNode = statSync(this.dataDir).dev === statSync(config.dataDir, { throwIfNoEntry: false })?.dev;
+    const kept = besideNode ? config.diskReserveBytes : 0;
+    if (bavail * bsize >= bytes + kept) return;
+    const what = id === directoryId ? 'the directory' : `workspace ${id}`;
+    throw new ProgramError(
+      `${dirname(this.dataDir)} has ${inMb(bavail * bsize)} free: ${what} may take ${inMb(bytes)} there for a while${kept === 0 ? '' : `, and ${inMb(kept)} must stay free for the node (DISK_RESERVE_BYTES)`}; ${room.advice}`,
+    );
+  }
+}
+
+async function gatherAll(gathering: Gathering, named: string | undefined): Promise<void> {
+  const { dataDir, title } = gathering;
   const progress = createProgress();
-  // A name that a backup leaves out.
-  const options: GatherOptions = { store, packing, work: join(dataDir, 'incoming') };
   try {
-    if (!(await gather(options, directoryId, directoryPath(dataDir))))
-      throw new ProgramError(`the cluster ${cluster.name} has no data yet`);
-    const ids = named === undefined ? workspacesIn(dataDir) : [workspaceNamed(dataDir, named).id];
+    const ids = named === undefined ? gathering.listed() : [workspaceNamed(dataDir, named, title).id];
     for (const [index, id] of ids.entries()) {
       progress.at(index / ids.length, `gathering workspace ${id}`);
       // What is missing is a finding of the backup.
-      await gather(options, id, workspacePath(dataDir, id));
+      await gathering.fetch(id);
     }
   } finally {
     progress.end();
-    await packing.stop();
-    await store.close();
   }
 }
 
-/** Those whose registration is complete. */
-function workspacesIn(dataDir: string): string[] {
-  const directory = Database.openReader(directoryPath(dataDir));
+async function removedAtTheEnd<Result>(folder: string, use: () => Promise<Result>): Promise<Result> {
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const interrupted = (signal: NodeJS.Signals): void => {
+    remove();
+    process.kill(process.pid, signal);
+  };
+  for (const signal of signals) process.once(signal, interrupted);
   try {
-    return directoryWorkspaces(directory).flatMap(({ id, reservedAt }) => (reservedAt === null ? [id] : []));
+    return await use();
   } finally {
-    directory.close();
+    for (const signal of signals) process.off(signal, interrupted);
+    remove();
   }
+}
+
+/** What comes from another thread has its message alone. */
+function isFull(error: unknown): boolean {
+  return error instanceof Error && /\bENOSPC\b|database or disk is full/.test(error.message);
+}
+
+function inMb(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
 }

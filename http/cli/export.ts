@@ -22,48 +22,63 @@ export const command: Command = {
   description: `Writes a workspace, given by id or subdomain, as lines of JSON: a first line that describes the export, then one line per
 row, {"table": …, "row": {…}}, all as of one moment. Passwords, tokens and sealed secrets are left out.
 
+With the settings of a node of a cluster, it exports what the cluster has, from NATS, by a temporary folder (TMPDIR), which needs
+twice the room of the workspace.
+
   --to FILE  write to FILE, readable only by the current user; default: stdout`,
   options: { to: { type: 'string' } },
   operands: { min: 1, max: 1 },
   async run({ values, operands: [name = ''] }) {
-    const dataDir = resolve(readConfig(process.env).dataDir);
-    const workspace = workspaceNamed(dataDir, name);
+    const config = readConfig(process.env);
     const to = textOf(values, 'to');
     if (to !== undefined && existsSync(to)) throw new ProgramError(`${to} already exists`);
-    const out: Writable = to === undefined ? process.stdout : createWriteStream(to, { flags: 'wx', mode: 0o600 });
-    const db = Database.openReader(workspacePath(dataDir, workspace.id));
-    const progress = createProgress();
-    const write = async (text: string): Promise<void> => {
-      if (!out.write(text)) await once(out, 'drain');
-    };
-    try {
-      db.beginReading();
-      const tables = exportedTables(db);
-      const rows = tables.reduce((sum, table) => sum + rowCount(db, table), 0);
-      await write(
-        `${JSON.stringify({ export: 'workspace', format: 1, program: programVersion(), schema: db.version, workspaceId: workspace.id, exportedAt: new Date().toISOString(), rows })}\n`,
-      );
-      let done = 0;
-      let piece = '';
-      for (const table of tables) {
-        for (const row of rowsOf(db, table)) {
-          piece += `${JSON.stringify({ table, row })}\n`;
-          done += 1;
-          if (piece.length < pieceChars) continue;
-          await write(piece);
-          piece = '';
-          progress.at(done / rows, table);
-        }
-      }
-      await write(piece);
-    } finally {
-      progress.end();
-      db.close();
-    }
-    if (out !== process.stdout) {
-      out.end();
-      await finished(out);
+    if (config.cluster === undefined) await exportFrom(resolve(config.dataDir), { name, to });
+    else {
+      // Loaded in a cluster only.
+      const { withGatheredWorkspace } = await import('./cluster-gather.ts');
+      await withGatheredWorkspace(config, name, (dataDir) => exportFrom(dataDir, { name, to }));
     }
     return exitCodes.done;
   },
 };
+
+async function exportFrom(
+  dataDir: string,
+  { name, to }: { readonly name: string; readonly to: string | undefined },
+): Promise<void> {
+  const workspace = workspaceNamed(dataDir, name);
+  const out: Writable = to === undefined ? process.stdout : createWriteStream(to, { flags: 'wx', mode: 0o600 });
+  const db = Database.openReader(workspacePath(dataDir, workspace.id));
+  const progress = createProgress();
+  const write = async (text: string): Promise<void> => {
+    if (!out.write(text)) await once(out, 'drain');
+  };
+  try {
+    db.beginReading();
+    const tables = exportedTables(db);
+    const rows = tables.reduce((sum, table) => sum + rowCount(db, table), 0);
+    await write(
+      `${JSON.stringify({ export: 'workspace', format: 1, program: programVersion(), schema: db.version, workspaceId: workspace.id, exportedAt: new Date().toISOString(), rows })}\n`,
+    );
+    let done = 0;
+    let piece = '';
+    for (const table of tables) {
+      for (const row of rowsOf(db, table)) {
+        piece += `${JSON.stringify({ table, row })}\n`;
+        done += 1;
+        if (piece.length < pieceChars) continue;
+        await write(piece);
+        piece = '';
+        progress.at(done / rows, table);
+      }
+    }
+    await write(piece);
+  } finally {
+    progress.end();
+    db.close();
+  }
+  if (out !== process.stdout) {
+    out.end();
+    await finished(out);
+  }
+}

@@ -9,10 +9,15 @@ import { type Command, exitCodes, ProgramError, say } from './command.ts';
 interface Listed {
   readonly words: readonly string[];
   readonly summary: string;
-  /** Works on the data folder of a server alone: a node's folder holds a part, and what is changed in it does not count. */
-  readonly isForOneServer?: true;
+  /** On the data folder of a server alone; with the settings of a node, on what the cluster has, unless it is refused. */
+  readonly worksOnFolder?: true;
+  /** Why it is refused to a node of a cluster, and what to do instead. */
+  readonly refusedToNodes?: string;
   load(): Promise<{ readonly command: Command }>;
 }
+
+const ofOneServer =
+  'it works on the data folder of a server alone; without CLUSTER_… settings, it works on a folder made by switchboard restore';
 
 const commands: readonly Listed[] = [
   {
@@ -25,35 +30,45 @@ const commands: readonly Listed[] = [
     summary: 'back up all data or one workspace, while the service runs',
     load: () => import('./backup.ts'),
   },
-  { words: ['restore'], summary: 'restore a backup', isForOneServer: true, load: () => import('./restore.ts') },
+  {
+    words: ['restore'],
+    summary: 'restore a backup',
+    worksOnFolder: true,
+    refusedToNodes: ofOneServer,
+    load: () => import('./restore.ts'),
+  },
   {
     words: ['verify'],
     summary: 'check the data for consistency',
-    isForOneServer: true,
+    worksOnFolder: true,
     load: () => import('./verify.ts'),
   },
   {
     words: ['repair'],
     summary: 'rebuild directory.db from the workspaces, accept changed keys',
-    isForOneServer: true,
+    worksOnFolder: true,
+    refusedToNodes:
+      "a node's folder holds copies, and the log sets them right: stop the node, remove its DATA_DIR and start it again. switchboard verify checks what the cluster has; what that has lost comes back from a backup (Going back to one server, in docs/operations/cluster.md)",
     load: () => import('./repair.ts'),
   },
   {
     words: ['export'],
     summary: 'export a workspace as lines of JSON',
-    isForOneServer: true,
+    worksOnFolder: true,
     load: () => import('./export.ts'),
   },
   {
     words: ['erase'],
     summary: 'permanently remove a contact or a workspace',
-    isForOneServer: true,
+    worksOnFolder: true,
+    refusedToNodes: ofOneServer,
     load: () => import('./erase.ts'),
   },
   {
     words: ['reset-second-factor'],
     summary: 'let an agent in who lost every second factor',
-    isForOneServer: true,
+    worksOnFolder: true,
+    refusedToNodes: ofOneServer,
     load: () => import('./reset-second-factor.ts'),
   },
   {
@@ -171,16 +186,16 @@ async function run(args: readonly string[]): Promise<number> {
   if (positionals.length < command.operands.min) return misused(`${name} needs ${command.usage}`, name);
   if (positionals.length > command.operands.max)
     return misused(`unexpected argument for ${name}: ${positionals[command.operands.max]}`, name);
-  if (listed.isForOneServer === true) await requireOneServer(name);
+  if (listed.worksOnFolder === true) await requireFolder(name, listed.refusedToNodes);
   return command.run({ values, operands: positionals });
 }
 
-async function requireOneServer(name: string): Promise<void> {
+async function requireFolder(name: string, refusedToNodes: string | undefined): Promise<void> {
   const { cluster, dataDir } = readConfig(process.env);
-  if (cluster !== undefined)
-    throw new ProgramError(
-      `${name} works on the data folder of a server alone, and these are the settings of a node of a cluster; without CLUSTER_… settings, it works on a folder made by switchboard restore`,
-    );
+  if (cluster !== undefined) {
+    if (refusedToNodes === undefined) return;
+    throw new ProgramError(`${name} is not for a node of a cluster, whose settings these are: ${refusedToNodes}`);
+  }
   // With the store, which most commands do without.
   const { requireNoNode } = await import('../process/folder-owner.ts');
   requireNoNode(resolve(dataDir));

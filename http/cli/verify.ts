@@ -11,17 +11,17 @@ import {
   secretsKeyName,
   verifyAgreement,
   verifyDirectory,
-  verifyWorkspace,
   workspacePath,
 } from '../../engine/operations/integrity.ts';
-import { countSealed, type Opener } from '../../engine/operations/sealed-proof.ts';
+import type { Opener } from '../../engine/operations/sealed-proof.ts';
 import { Database } from '../../store/database.ts';
 import { searchIndexFaults } from '../../workers/search/integrity.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { type Config, readConfig } from '../process/config.ts';
 import { isInUse, readKeptSecret, unfinishedCommand } from '../process/data-folder.ts';
 import { folderKeyList, type KeyedFolder, keyFault, standOf } from '../process/folder-keys.ts';
-import { type Command, exitCodes, ProgramError, say } from './command.ts';
+import { Checked } from './checked.ts';
+import { type Command, ProgramError } from './command.ts';
 import { createProgress } from './progress.ts';
 
 /** A change under way between two files is complete by then. */
@@ -34,6 +34,9 @@ export const command: Command = {
 numbered without gaps, pending work has its time, directory.db agrees with every workspace, the keys are the ones it was served with
 and open every secret, and search indexes are complete. Only reads; the service may be running.
 
+With the settings of a node of a cluster, it checks what the cluster has instead, from NATS, and needs no node and no DATA_DIR.
+Workspaces are put into a temporary folder (TMPDIR) one after the other, which needs twice the room of the largest.
+
   --quiet  print only problems
 
 Exits with 1 if it finds a problem.`,
@@ -41,66 +44,56 @@ Exits with 1 if it finds a problem.`,
   operands: { min: 0, max: 0 },
   async run({ values }) {
     const config = readConfig(process.env);
-    const dataDir = resolve(config.dataDir);
-    if (!existsSync(dataDir)) throw new ProgramError(`there is no data folder ${dataDir}`);
-    const findings: Finding[] = [];
-    const tell = (found: readonly Finding[]): void => {
-      for (const { where, rule, fault } of found) say(`${where}: failed check: ${rule}: ${fault}`);
-      findings.push(...found);
-    };
-    const progress = createProgress();
-    const unfinished = unfinishedCommand(dataDir);
-    if (unfinished !== undefined)
-      tell([
-        {
-          where: 'the data folder',
-          rule: 'every command is finished',
-          fault: `an interrupted command must be repeated: switchboard ${unfinished}`,
-        },
-      ]);
-    const ids = madeWorkspaceIdsIn(dataDir);
-    const bytes = ids.map((id) => statSync(workspacePath(dataDir, id)).size);
-    const allBytes = bytes.reduce((sum, one) => sum + one, 1);
-    let doneBytes = 0;
-    let messages = 0;
-    const inDirectory = existsSync(directoryPath(dataDir))
-      ? verifyDirectory(directoryPath(dataDir))
-      : [
-          {
-            where: 'the data folder',
-            rule: 'directory.db exists',
-            fault: 'it does not; rebuild it from the files: switchboard repair',
-          },
-        ];
-    tell(inDirectory);
-    const { box, faults } =
-      inDirectory.length > 0 ? { box: givenBox(config, dataDir), faults: [] } : keysOf(config, dataDir);
-    tell(faults.map((fault) => ({ where: 'its keys', rule: 'they are the ones it was served with', fault })));
-    for (const [index, workspaceId] of ids.entries()) {
-      progress.at(doneBytes / allBytes, `workspace ${workspaceId}`);
-      const { findings: found, counts } = verifyWorkspace(workspacePath(dataDir, workspaceId), workspaceId);
-      progress.end();
-      tell(found);
-      if (counts !== undefined)
-        tell([...sealedFindings(dataDir, workspaceId, box), ...indexFindings(dataDir, workspaceId)]);
-      messages += counts?.messages ?? 0;
-      doneBytes += bytes[index] ?? 0;
-    }
-    // Skipped without a sound directory.db, which was reported above.
-    if (!findings.some(({ where }) => where.endsWith('directory.db') || where === 'the data folder'))
-      tell(await lastingDisagreements(dataDir));
-    progress.end();
-    if (findings.length > 0) {
-      say(`${dataDir}: ${findings.length === 1 ? '1 problem' : `${findings.length} problems`}`);
-      return exitCodes.failed;
-    }
-    if (values['quiet'] !== true)
-      say(
-        `${dataDir}: ${ids.length} ${ids.length === 1 ? 'workspace' : 'workspaces'} with ${messages} messages, no problems`,
-      );
-    return exitCodes.done;
+    const isQuiet = values['quiet'] === true;
+    // Loaded in a cluster only.
+    if (config.cluster !== undefined) return (await import('./cluster-verify.ts')).verifyCluster(config, { isQuiet });
+    return verifyFolder(config, { isQuiet });
   },
 };
+
+async function verifyFolder(config: Config, { isQuiet }: { readonly isQuiet: boolean }): Promise<number> {
+  const dataDir = resolve(config.dataDir);
+  if (!existsSync(dataDir)) throw new ProgramError(`there is no data folder ${dataDir}`);
+  const checked = new Checked();
+  const progress = createProgress();
+  const unfinished = unfinishedCommand(dataDir);
+  if (unfinished !== undefined)
+    checked.tell([
+      {
+        where: 'the data folder',
+        rule: 'every command is finished',
+        fault: `an interrupted command must be repeated: switchboard ${unfinished}`,
+      },
+    ]);
+  const ids = madeWorkspaceIdsIn(dataDir);
+  const bytes = ids.map((id) => statSync(workspacePath(dataDir, id)).size);
+  const allBytes = bytes.reduce((sum, one) => sum + one, 1);
+  let doneBytes = 0;
+  const inDirectory = existsSync(directoryPath(dataDir))
+    ? verifyDirectory(directoryPath(dataDir))
+    : [
+        {
+          where: 'the data folder',
+          rule: 'directory.db exists',
+          fault: 'it does not; rebuild it from the files: switchboard repair',
+        },
+      ];
+  checked.tell(inDirectory);
+  const { box, faults } =
+    inDirectory.length > 0 ? { box: givenBox(config, dataDir), faults: [] } : keysOf(config, dataDir);
+  checked.tell(faults.map((fault) => ({ where: 'its keys', rule: 'they are the ones it was served with', fault })));
+  for (const [index, workspaceId] of ids.entries()) {
+    progress.at(doneBytes / allBytes, `workspace ${workspaceId}`);
+    const isSound = checked.workspace(dataDir, workspaceId, { box, onChecked: progress.end });
+    if (isSound) checked.tell(indexFindings(dataDir, workspaceId));
+    doneBytes += bytes[index] ?? 0;
+  }
+  // Skipped without a sound directory.db, which was reported above.
+  if (!checked.findings.some(({ where }) => where.endsWith('directory.db') || where === 'the data folder'))
+    checked.tell(await lastingDisagreements(dataDir));
+  progress.end();
+  return checked.end(dataDir, { isQuiet });
+}
 
 /** What opens the secrets, and the problems of the keys. */
 function keysOf({ jwtSecret, secretsKey }: Config, dataDir: string): { box: Opener | undefined; faults: string[] } {
@@ -122,24 +115,6 @@ function keysOf({ jwtSecret, secretsKey }: Config, dataDir: string): { box: Open
 function givenBox({ secretsKey }: Config, dataDir: string): Opener | undefined {
   const key = secretsKey ?? readKeptSecret(join(dataDir, secretsKeyName));
   return key === undefined ? undefined : createSecretBox(key);
-}
-
-function sealedFindings(dataDir: string, workspaceId: string, box: Opener | undefined): Finding[] {
-  const db = Database.openReader(workspacePath(dataDir, workspaceId));
-  try {
-    const { sealed, unopened } = countSealed(db, workspaceId, box);
-    return unopened === 0
-      ? []
-      : [
-          {
-            where: `workspaces/${workspaceId}.db`,
-            rule: 'sealed secrets can be opened',
-            fault: `${unopened} of ${sealed} secrets cannot, with the present key`,
-          },
-        ];
-  } finally {
-    db.close();
-  }
 }
 
 function indexFindings(dataDir: string, workspaceId: string): Finding[] {

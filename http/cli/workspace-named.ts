@@ -10,13 +10,13 @@ import {
 } from '../../store/directory/directory.ts';
 import { ProgramError } from './command.ts';
 
-/** Throws ProgramError if there is none. */
-export function workspaceNamed(dataDir: string, name: string): DirectoryWorkspace {
+/** `title`: what the folder is, for messages. Throws ProgramError if there is none. */
+export function workspaceNamed(dataDir: string, name: string, title = dataDir): DirectoryWorkspace {
   if (!existsSync(directoryPath(dataDir))) throw new ProgramError(`there is no data in ${dataDir}`);
   const directory = Database.openReader(directoryPath(dataDir));
   try {
     const found = findDirectoryWorkspace(directory, name) ?? findDirectoryWorkspaceBySubdomain(directory, name);
-    if (found === undefined) throw new ProgramError(`${dataDir} has no workspace with the id or subdomain ${name}`);
+    if (found === undefined) throw new ProgramError(`${title} has no workspace with the id or subdomain ${name}`);
     return found;
   } finally {
     directory.close();
