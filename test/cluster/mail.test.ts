@@ -3,19 +3,16 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { inLine } from '../../engine/runtime/cluster/sharing.ts';
 import { markOf } from '../../http/cluster/mark.ts';
 import { bucketSettings, startBucket } from '../support/bucket.ts';
-import { startNode } from '../support/cluster-nodes.ts';
+import { knownTo, startNode, workspaceAt } from '../support/cluster-nodes.ts';
 import { sendRaw } from '../support/mail-servers.ts';
 import { skip, startNats } from '../support/nats.ts';
 import { NodeDoor } from '../support/node-door.ts';
-import { nodeRecord } from '../support/node-record.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import type { Person, Service, Teardown } from '../support/service.ts';
 
 const host = 'mail.switchboard.test';
-const maxTries = 20;
 
 interface Shop extends Person {
   readonly node: Service;
@@ -33,30 +30,17 @@ async function start(t: Teardown): Promise<{ first: Service; second: Service; sh
   const second = await startNode(t, nats, { node: 'second', env: { ...settings, CLUSTER_NODE_URL: url } });
   door.port = Number(new URL(second.url).port);
   const shops: [Shop, Shop] = [await shopAt(first, 'first'), await shopAt(second, 'second')];
-  for (const { directory } of [first, second].map(({ running }) => running.services))
-    while (!shops.every(({ workspaceId }) => directory.isWorkspace(workspaceId)))
-      await new Promise((resolve) => setImmediate(resolve));
+  await knownTo(
+    [first, second],
+    shops.map(({ workspaceId }) => workspaceId),
+  );
   return { first, second, shops, door };
 }
 
-/** A workspace that stays at the node of this name. */
 async function shopAt(node: Service, name: string): Promise<Shop> {
-  const records = ['first', 'second'].map((node) => nodeRecord(node));
-  for (let tries = 0; tries < maxTries; tries += 1) {
-    const email = `owner-${crypto.randomUUID()}@example.com`;
-    const { body, status } = await node.post('/auth/register', {
-      email,
-      password: 'correct horse battery staple',
-      workspaceName: `Shop ${crypto.randomUUID()}`,
-      siteUrl: 'https://shop.example',
-    });
-    if (status !== 201) throw new Error(`a workspace could not be made: ${status} ${JSON.stringify(body)}`);
-    const { token, agent } = body;
-    if (inLine(agent.workspaceId, records)[0]?.node !== name) continue;
-    const { address } = await node.mailbox(body);
-    return { token, agentId: agent.id, workspaceId: agent.workspaceId, email, node, address };
-  }
-  throw new Error(`none of its workspaces stays at ${name}`);
+  const owner = await workspaceAt(node, name, ['first', 'second']);
+  const { address } = await node.mailbox(owner);
+  return { ...owner, node, address };
 }
 
 /** The node's reply. */
