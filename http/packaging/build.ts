@@ -23,6 +23,7 @@ import { bundleForBrowsers, bundlePages, pagesAsset, scriptAsset } from '../../w
 import { threadAsset } from '../../workers/program-files.ts';
 import { pageEntries } from '../browser/page-files.ts';
 import { createWidgetFiles } from '../browser/widget-files.ts';
+import { asciiOf } from './ascii-script.js';
 import { nativeAddons, nativeFiles, packedFiles } from './native-addons.ts';
 import { smallNewSpace } from './node-arguments.js';
 import { programParts } from './program-script.js';
@@ -142,16 +143,6 @@ async function addProgram(): Promise<void> {
   const { opening, closing } = programParts;
   writeFileSync(path, `${opening}${asciiOf(readFileSync(path, 'utf8'))}${closing}`);
   assets[programParts.script] = path;
-}
-
-/**
- * esbuild writes ASCII, except in regular expressions and tagged templates. An escape means the same in the former, but
- * not after a backslash, and not in the latter's raw text.
- */
-function asciiOf(script: string): string {
-  const [wrong] = /\\[^\x00-\x7f]|\braw`[^`]*[^\x00-\x7f]/.exec(script) ?? [];
-  if (wrong !== undefined) throw new Error(`the program has ${wrong}, which cannot be escaped`);
-  return script.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**

@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { KeptBundle, projectPath } from '../../workers/kept-bundle.js';
+import { asciiOf } from './ascii-script.js';
 
 const bundleName = 'program';
 const program = 'http/cli/program.ts';
@@ -12,7 +13,12 @@ const program = 'http/cli/program.ts';
 /** With hundreds of modules, all loaded at the start. */
 const bundledPackages = new Set(['typebox', '@fastify/ajv-compiler', 'prom-client', 'jose']);
 /** How it is made is a source, too. */
-const alwaysInputs = ['http/packaging/program-bundle.js', 'package.json', 'node_modules/esbuild/package.json'];
+const alwaysInputs = [
+  'http/packaging/program-bundle.js',
+  'http/packaging/ascii-script.js',
+  'package.json',
+  'node_modules/esbuild/package.json',
+];
 
 /** The kept bundle, if it is of the sources as they are. */
 export function findProgram() {
@@ -58,7 +64,7 @@ export async function makeProgram() {
     return KeptBundle.keep(bundleName, {
       startedMs,
       inputs: [...alwaysInputs, ...Object.keys(metafile.inputs)],
-      texts: Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text])),
+      texts: Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), asciiOf(text)])),
     });
   } finally {
     await stop();

@@ -121,6 +121,7 @@ t.test('[start] npm start runs what is in the sources, threads included', async 
   const folder = tempFolder(t);
   for (const name of [
     'http/main.js',
+    'http/packaging/ascii-script.js',
     'http/packaging/node-arguments.js',
     'http/packaging/program-bundle.js',
     'http/packaging/start.js',
