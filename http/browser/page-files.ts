@@ -21,7 +21,8 @@ export const pageEntries: readonly string[] = ['app.tsx', 'styles.css', 'service
 
 interface Made {
   readonly document: CompressedFile;
-  readonly sources: readonly PageFile[];
+  /** Its name in `files`. */
+  readonly serviceWorker: string;
   readonly files: ReadonlyMap<string, CompressedFile>;
 }
 
@@ -32,7 +33,7 @@ export function createPageFiles(bundle: BundlePages): PageFiles {
     const files = await bundle(pageEntries);
     return {
       document: compressFile(documentOf(files)),
-      sources: files,
+      serviceWorker: fileOf(files, 'service-worker.ts').name,
       files: new Map(files.map(({ name, text }) => [name, compressFile(text)])),
     };
   }
@@ -49,8 +50,8 @@ export function createPageFiles(bundle: BundlePages): PageFiles {
   return {
     document: async () => (await all()).document,
     async serviceWorker() {
-      const { sources, files } = await all();
-      return files.get(fileOf(sources, 'service-worker.ts').name) ?? compressFile('');
+      const { serviceWorker, files } = await all();
+      return files.get(serviceWorker) ?? compressFile('');
     },
     file: async (name) => (await all()).files.get(name),
   };
