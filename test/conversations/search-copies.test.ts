@@ -200,6 +200,15 @@ t.test('[architecture] searches that would wait use a second thread', async (t) 
     await reader.stop();
   });
 
+  await t.test('a few that wait are not worth a copy of the index', async (t) => {
+    started.length = 0;
+    const reader = readerOf(2);
+    const four = Array.from({ length: 4 }, () => reader.search(owner.workspaceId, questionOf(owner, 'parcel')));
+    for (const { text } of await Promise.all(four)) t.same(idsIn(text), [chat.id]);
+    t.equal(started.length, 1);
+    await reader.stop();
+  });
+
   await t.test('at once, both answer the same, and what was just written', async (t) => {
     started.length = 0;
     const reader = readerOf(2);
@@ -271,7 +280,7 @@ t.test('[architecture] the copy that was used least recently gives way, not the 
     const second = new SecondReader(threadOptions(service));
     t.teardown(() => second.stop());
     const opened = async (id: string): Promise<void> => {
-      while (!second.canTake(id, 1)) await turns(1);
+      while (!second.canTake(id, 4)) await turns(1);
     };
     for (const id of [one, two, ...more]) await opened(id);
     t.match(await second.search(one, questionOf({ agentId: '' } as Person, 'order')), { result: String });
@@ -337,9 +346,9 @@ t.test('[architecture] no copy is opened while its index is being made', async (
   const second = new SecondReader(threadOptions(service));
   t.teardown(() => second.stop());
   second.noteIndexing(workspaceId, { isIndexing: true });
-  t.notOk(second.canTake(workspaceId, 1));
+  t.notOk(second.canTake(workspaceId, 4));
   t.equal(second.waiting, 0);
   second.noteIndexing(workspaceId, { isIndexing: false });
-  t.notOk(second.canTake(workspaceId, 1));
+  t.notOk(second.canTake(workspaceId, 4));
   t.equal(second.waiting, 1, 'now it is being opened');
 });

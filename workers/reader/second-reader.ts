@@ -17,6 +17,8 @@ type Copy =
 /** As many as the thread has files open. */
 const maxCopies = 8;
 const idleMs = 5 * 60_000;
+/** A copy is opened for this many calls that wait: the thread takes 30 MB, and one search a few milliseconds. */
+const callsForCopy = 4;
 /** An open copy that was not used for this long may have been closed; less than the thread's own times. */
 const trustMs = idleMs / 2;
 /** A copy that could not be opened is tried again after this. */
@@ -43,7 +45,7 @@ export class SecondReader {
 
   /** True if it can answer at once, while so many calls wait for the first thread. */
   canTake(workspaceId: string, waitingForFirst: number): boolean {
-    return this.#thread.waiting < waitingForFirst && this.#isOpen(workspaceId);
+    return this.#thread.waiting < waitingForFirst && this.#isOpen(workspaceId, waitingForFirst);
   }
 
   /** Undefined if the copy has to catch up or was closed meanwhile, or if the thread is busy or failed. */
@@ -76,14 +78,14 @@ export class SecondReader {
     return this.#thread.stop();
   }
 
-  /** Begins to open it if it is not. */
-  #isOpen(workspaceId: string): boolean {
+  /** Begins to open it if it is not, and enough calls wait. */
+  #isOpen(workspaceId: string, waitingForFirst: number): boolean {
     const copy = this.#copies.get(workspaceId);
     const nowMs = performance.now();
     if (copy?.state === 'open' && nowMs - copy.usedAtMs < trustMs) return true;
     const isTried = copy?.state === 'failed' && nowMs < copy.retryAtMs;
     const isUnderWay = copy?.state === 'opening' || copy?.state === 'indexing';
-    if (!isUnderWay && !isTried) void this.#open(workspaceId);
+    if (!isUnderWay && !isTried && waitingForFirst >= callsForCopy) void this.#open(workspaceId);
     return false;
   }
 
