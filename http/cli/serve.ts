@@ -22,7 +22,7 @@ SMTP_TLS_CERT and the database GEO_DB.`,
       process.stderr.write(`switchboard: ${name} is not a setting; did you mean ${meant}?`);
     // Large modules are loaded only once they are needed.
     const { serve } = await import('../serve.ts');
-    const { keepMemoryLow } = await import('../process/memory.ts');
+    const { keepMemoryLow, sizeThreadsByThemselves } = await import('../process/memory.ts');
     const running = await serve({ config });
     // Before the start is announced: whoever reads the announcement may stop the service at once.
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -38,6 +38,7 @@ SMTP_TLS_CERT and the database GEO_DB.`,
       });
     });
     say(process.stdout.isTTY ? inWords(config, running) : asLogLine(config, running));
+    sizeThreadsByThemselves();
     // Builds the pages ahead of the first request. A failure is ignored here: the request builds them again and reports
     // the error.
     await running.services.pageFiles.document().catch(() => undefined);

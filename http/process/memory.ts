@@ -24,6 +24,15 @@ export function releaseMemory(): void {
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
+/**
+ * Threads have limits of their own (workers/thread.ts), over which the option for the main thread's new objects
+ * (packaging/node-arguments.js) would go. A heap reads it once, when it is made. Call it after the announcement, as
+ * releaseMemory().
+ */
+export function sizeThreadsByThemselves(): void {
+  setFlagsFromString('--max-semi-space-size=0');
+}
+
 /** Decides from samples of the work done when to release memory: once idle after some work. */
 export function idleWatch(): (sample: { workMs: number; spanMs: number }) => boolean {
   let quiet = 0;
