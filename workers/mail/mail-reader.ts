@@ -5,13 +5,14 @@ import type { RejectedMail } from '../providers/smtp-listener.ts';
 import { createThread } from '../thread.ts';
 import type { Envelope } from './authentication.ts';
 import type { Display } from './display.ts';
-import type { methods, ReaderData, ReadMail } from './mail-reader-thread.ts';
+import type { ReadMail } from './mail-file.ts';
+import type { methods, ReaderData } from './mail-reader-thread.ts';
 import { createOpenedMails, type OpenedMails } from './opened-mails.ts';
 import type { RenderedText } from './rich-text.ts';
 
 export type { CalendarReading } from './calendar.ts';
 export type { Display } from './display.ts';
-export type { ReadMail } from './mail-reader-thread.ts';
+export type { ReadMail } from './mail-file.ts';
 export type { RenderedText } from './rich-text.ts';
 
 /** Calls reject with ThreadBusy or ThreadFailed. */
