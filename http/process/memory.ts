@@ -8,6 +8,8 @@ const sampleMs = 60_000;
 /** The process is idle after this many consecutive samples that each used less than a hundredth of a core. */
 const idleSamples = 5;
 const idleShare = 0.01;
+/** Longer than the 8 s for which V8 waits after a collection until it thinks of another one. */
+const reducerPauseMs = 15_000;
 /** Less work than this leaves too little garbage to be worth a pause of 30 ms. */
 const minWorkMs = 5000;
 
@@ -48,8 +50,18 @@ export function idleWatch(): (sample: { workMs: number; spanMs: number }) => boo
   };
 }
 
+/**
+ * After a collection V8 makes two more once the process is idle, which find nothing after these: without them, it only
+ * waits for the heap to grow again.
+ */
+function pauseReducer(): void {
+  setFlagsFromString('--memory-reducer-gc-count=0');
+  setTimeout(() => setFlagsFromString('--memory-reducer-gc-count=2'), reducerPauseMs).unref();
+}
+
 /** Releases memory now, and after every busy period. */
 export function keepMemoryLow(): void {
+  pauseReducer();
   releaseMemory();
   const isTime = idleWatch();
   let before = process.cpuUsage();
