@@ -71,7 +71,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
         name: `mixed work, ${minutes} minutes: most resident memory`,
         value: mostBytes / 1e6,
         unit: 'MB',
-        target: { below: 400 },
+        target: { below: 250 },
       }),
       row({ name: 'mixed work: resident memory right after it', value: restBytes / 1e6, unit: 'MB' }),
     ];

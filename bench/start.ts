@@ -1,16 +1,20 @@
-// Time until the service listens, and the size of its executable. Each start has an empty data folder; a first start has
-// an empty cache folder, too. The result of `npm run build` is measured if it exists; otherwise its rows are missing.
+// Time until the service listens, the size of its executable, and what it uses while idle. Each start has an empty data
+// folder; a first start has an empty cache folder, too. The result of `npm run build` is measured if it exists; otherwise
+// its rows are missing.
 
 import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
 import { leastResident } from './memory.ts';
-import { makeDataDir, type Program, startByNpm, startExecutable } from './process.ts';
+import { makeDataDir, type Program, startByNpm, startExecutable, startService } from './process.ts';
 
 const executable = resolve(import.meta.dirname, '../dist/switchboard');
 const starts = 9;
 const looks = 20;
+/** After this long, what belongs to the start is over. */
+const startedMs = 5000;
 /** The limits for an installation. */
 const targets = {
   npmFirstMs: { below: 1500 },
@@ -19,10 +23,12 @@ const targets = {
   gzippedMb: { below: 65 },
   listensMs: { below: 300 },
   idleMb: { below: 130 },
+  idlePercent: { below: 0.1 },
 };
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const count = quick ? 3 : starts;
+  const idleMs = quick ? 10_000 : 60_000;
   const cacheDir = makeDataDir();
   try {
     const npmFirst = await middleStart(count, (dataDir) => startByNpm({ dataDir, cacheDir: join(dataDir, 'cache') }));
@@ -39,6 +45,12 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
         value: npmLater,
         unit: 'ms',
         target: targets.npmMs,
+      }),
+      row({
+        name: 'npm start: CPU while idle, of a core',
+        value: await idlePercent(startService, idleMs),
+        unit: '%',
+        target: targets.idlePercent,
       }),
     ];
     if (!existsSync(executable)) {
@@ -70,6 +82,12 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
         unit: 'MB',
         target: targets.idleMb,
       }),
+      row({
+        name: 'executable: CPU while idle, of a core',
+        value: await idlePercent((dataDir) => startExecutable(executable, { dataDir, cacheDir }), idleMs),
+        unit: '%',
+        target: targets.idlePercent,
+      }),
     );
     return rows;
   } finally {
@@ -99,6 +117,21 @@ async function idleMb(cacheDir: string): Promise<number> {
   const program = await startExecutable(executable, { dataDir, cacheDir });
   try {
     return (await leastResident(program, looks)) / 1e6;
+  } finally {
+    await program.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Of all its threads, in the time after the start, which includes what the start left for later. */
+async function idlePercent(start: (dataDir: string) => Promise<Program>, idleMs: number): Promise<number> {
+  const dataDir = makeDataDir();
+  const program = await start(dataDir);
+  try {
+    await pause(startedMs);
+    const before = program.cpuSeconds();
+    await pause(idleMs);
+    return ((program.cpuSeconds() - before) * 1000 * 100) / idleMs;
   } finally {
     await program.stop();
     rmSync(dataDir, { recursive: true, force: true });
