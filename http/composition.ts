@@ -57,7 +57,7 @@ import { Pipeline } from './pipeline/pipeline.ts';
 import { clusterHindrances } from './process/cluster-figures.ts';
 import { type Config, ceilingsOf } from './process/config.ts';
 import { FolderFaults, requireDirectory, requireKnown } from './process/folder-faults.ts';
-import { type FolderKeys, takeKeys } from './process/folder-keys.ts';
+import { type FolderKeys, keysOfCluster, takeKeys } from './process/folder-keys.ts';
 import { createLog, logTimeoutMs, logWritten } from './process/log.ts';
 import { createMetrics, type Metrics } from './process/metrics.ts';
 import { StorageWatch } from './process/storage-watch.ts';
@@ -544,12 +544,6 @@ function keysOf(
     directory.db.close();
     throw error;
   }
-}
-
-/** The same for every node, so they cannot be kept in the folder of one. */
-function keysOfCluster({ jwtSecret, secretsKey }: Config): FolderKeys {
-  if (jwtSecret === undefined || secretsKey === undefined) throw new TypeError('the settings of a cluster have keys');
-  return { jwtSecret, secretsKey };
 }
 
 /** Answers the directory's sweep from the workspaces' own files. `serves`: whether this node serves a workspace. */

@@ -20,7 +20,7 @@ import { CertificateUnusable } from './edge/certificate.ts';
 import { reachableHost, urlAt } from './edge/listening.ts';
 import { Server } from './edge/server.ts';
 import { takeDataFolder } from './process/data-folder.ts';
-import { confirmKeys } from './process/folder-keys.ts';
+import { confirmKeys, keysOfCluster, recordKeys } from './process/folder-keys.ts';
 import { requireNoNode, requireNoSingleServer } from './process/folder-owner.ts';
 import { createLog, logTimeoutMs, logWritten } from './process/log.ts';
 import { LogThrottle } from './process/log-throttle.ts';
@@ -96,7 +96,12 @@ async function joined(options: ServeOptions): Promise<ServeOptions> {
   const clock = options.clock ?? systemClock();
   const log = options.log ?? createLog(config.logLevel);
   const { joinCluster } = await import('./cluster/node.ts');
-  const cluster = await joinCluster(config.cluster, { clock, log, dataDir: resolve(config.dataDir) });
+  const cluster = await joinCluster(config.cluster, {
+    clock,
+    log,
+    dataDir: resolve(config.dataDir),
+    keys: keysOfCluster(config),
+  });
   return { ...options, clock, log, cluster };
 }
 
@@ -233,9 +238,10 @@ class Service implements Running {
       },
       url.origin,
     );
-    const { jwtSecret = '', secretsKey = '' } = config;
-    await confirmKeys({ jwtSecret, secretsKey }, { directory, log });
+    const keys = keysOfCluster(config);
+    await confirmKeys(keys, { directory, areOthersThere: () => cluster.areOthersThere() });
     await cluster.beReady();
+    await recordKeys(keys, { directory, log });
   }
 
   /** A workspace that this node serves from now on. */

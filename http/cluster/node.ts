@@ -38,6 +38,7 @@ import type { MailElsewhere, MailOutcome } from '../delivery/arriving-mail.ts';
 import type { Routing } from '../pipeline/pipeline.ts';
 import type { ClusterCounts, ClusterFigures } from '../process/cluster-figures.ts';
 import type { ClusterConfig } from '../process/config.ts';
+import type { FolderKeys } from '../process/folder-keys.ts';
 import type { Reply } from '../request.ts';
 import type { Route } from '../route.ts';
 import type { FromElsewhere, HelloElsewhere, Elsewhere as SocketsElsewhere } from '../sockets/elsewhere.ts';
@@ -48,6 +49,7 @@ import { type ForwardedRequest, PeerRequests } from './forwarding.ts';
 import { NodeFiles } from './node-files.ts';
 import { type MailFromNodes, mailRoute, sendMail } from './peer-mail.ts';
 import { KnownNodes } from './receiving.ts';
+import { areOthersAmong, printsOf, requireSameSecrets, type SecretPrints } from './same-secrets.ts';
 
 /** What of the service this node's part in the cluster works on. */
 export interface NodeParts {
@@ -91,7 +93,7 @@ const tagBytes = 4;
 
 export async function joinCluster(
   settings: ClusterConfig,
-  { clock, log, dataDir }: { clock: Clock; log: Log; dataDir: string },
+  { clock, log, dataDir, keys }: Omit<Ground, 'ca'>,
 ): Promise<ClusterNode> {
   const ca = await authoritiesIn('CLUSTER_CA_FILE', settings.caFile);
   const store = await openCluster({
@@ -103,13 +105,14 @@ export async function joinCluster(
     node: settings.node,
     leaseMs,
   });
-  return new ClusterNode(settings, store, { clock, log, dataDir, ca });
+  return new ClusterNode(settings, store, { clock, log, dataDir, keys, ca });
 }
 
 interface Ground {
   readonly clock: Clock;
   readonly log: Log;
   readonly dataDir: string;
+  readonly keys: FolderKeys;
   /** Of the other nodes' certificates. */
   readonly ca: string | undefined;
 }
@@ -130,6 +133,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
   /** Whether a workspace that this node did not know exists. */
   readonly #asked: BriefMemory<boolean>;
   readonly #dead: DeadNodes;
+  readonly #prints: SecretPrints;
   #parts: Running | undefined;
   #isOver = false;
 
@@ -139,6 +143,8 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     this.#ground = ground;
     this.view = new View({ nodes: store.nodes, owners: store.owners });
     const { secret } = settings;
+    const { jwtSecret, secretsKey } = ground.keys;
+    this.#prints = printsOf({ JWT_SECRET: jwtSecret, SECRETS_KEY: secretsKey, CLUSTER_SECRET: secret }, settings.name);
     this.#foreign = new BriefMemory(ground.clock);
     this.#asked = new BriefMemory(ground.clock);
     this.#peers = new PeerRequests({ secret, clock: ground.clock, log: ground.log, ca: ground.ca });
@@ -327,9 +333,16 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     });
     this.view.start();
     await running.lease.start();
+    await this.#requireSameSecrets({ mayBegin: false });
     await this.#haveDirectory(running);
     this.#dead.start();
     this.#lookLater(running);
+  }
+
+  /** Whether another node is there that has, or may have, other secrets than this one. Rejects with LogUnreachable. */
+  async areOthersThere(): Promise<boolean> {
+    const nodes = (await this.#store.inventory.nodes()).values();
+    return areOthersAmong(nodes, { node: this.settings.node, prints: this.#prints });
   }
 
   /** A change of the directory, which another node serves, or this one in a moment. Rejects with NotServed. */
@@ -422,6 +435,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
         incarnation: randomUUID(),
         isReady: false,
         isDraining: false,
+        secrets: this.#prints,
       },
       hooks: { onTerm: () => ownerships.onTerm(), onReplaced: () => parts.onReplaced() },
     });
@@ -461,9 +475,18 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     };
   }
 
-  /** From here on it takes its share of the workspaces. */
-  beReady(): Promise<void> {
-    return this.#running.ownerships.beReady();
+  /** From here on it takes its share of the workspaces. Rejects with ClusterRefused or LogUnreachable. */
+  async beReady(): Promise<void> {
+    await this.#requireSameSecrets({ mayBegin: true });
+    await this.#running.ownerships.beReady();
+  }
+
+  #requireSameSecrets(when: { readonly mayBegin: boolean }): Promise<void> {
+    const areOthersThere = (): Promise<boolean> => this.areOthersThere();
+    return requireSameSecrets(
+      { logs: this.#store.logs, log: this.#ground.log, prints: this.#prints, areOthersThere },
+      when,
+    );
   }
 
   #knowNodes(): void {

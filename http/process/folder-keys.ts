@@ -11,6 +11,7 @@ import type { Log } from '../../engine/runtime/log.ts';
 import type { Database } from '../../store/database.ts';
 import { directoryWorkspaces } from '../../store/directory/directory.ts';
 import { type FolderKeyName, findFolderKey, putFolderKey } from '../../store/directory/folder-keys.ts';
+import type { Config } from './config.ts';
 import { DataFolderUnusable, makeKeptSecret, readKeptSecret } from './data-folder.ts';
 
 export interface FolderKeys {
@@ -120,26 +121,59 @@ export function takeKeys(folder: KeyedFolder & { readonly log: Log }): FolderKey
   return keysBy(keyOf);
 }
 
+/** Of a node: the same for every one, so they cannot be kept in the folder of one. */
+export function keysOfCluster({ jwtSecret, secretsKey }: Pick<Config, 'jwtSecret' | 'secretsKey'>): FolderKeys {
+  if (jwtSecret === undefined || secretsKey === undefined) throw new TypeError('the settings of a cluster have keys');
+  return { jwtSecret, secretsKey };
+}
+
 /**
- * The same for one node of several, whose keys are settings, once it has the directory. Rejects with DataFolderUnusable
- * if others sealed with another key.
+ * For one node of several, once it can read the directory: nodes of earlier versions recorded their keys there alone.
+ * Rejects with DataFolderUnusable if the cluster was served with another key, other than a JWT_SECRET that was changed
+ * while no other node was there.
  */
 export async function confirmKeys(
+  keys: FolderKeys,
+  { directory, areOthersThere }: { directory: Pick<Directory, 'db'>; areOthersThere(): Promise<boolean> },
+): Promise<void> {
+  for (const { name, setting } of folderKeyList) {
+    const known = findFolderKey(directory.db, name);
+    if (known === undefined || known === printOf(keys, name)) continue;
+    if (name === 'secrets' || (await areOthersThere())) throw new DataFolderUnusable(notTheClusters(setting));
+  }
+}
+
+/** Of a secret that all nodes share. */
+export function notTheClusters(setting: string): string {
+  const fault = `${setting} is not the one that the cluster was served with: set it as it is on the other nodes`;
+  // What it sealed could be read no more.
+  return setting === 'SECRETS_KEY'
+    ? fault
+    : `${fault}; to change it on all of them, stop every node, and start them with the new one`;
+}
+
+/**
+ * Records the keys of a node in the directory, which a backup of the cluster has. If nobody serves the directory in
+ * time, the next start does it.
+ */
+export async function recordKeys(
   keys: FolderKeys,
   { directory, log }: { directory: Pick<Directory, 'change' | 'db'>; log: Log },
 ): Promise<void> {
   for (const { name, setting } of folderKeyList) {
-    const fingerprint = fingerprintOf(name === 'jwt' ? keys.jwtSecret : keys.secretsKey, name);
-    // Nothing is to be recorded: the node that serves the directory need not be there.
+    const fingerprint = printOf(keys, name);
     if (findFolderKey(directory.db, name) === fingerprint) continue;
-    const former = await directory.change('record-folder-key', { name, fingerprint, replaces: name === 'jwt' });
-    if (former === null || former === fingerprint) continue;
-    if (name === 'secrets')
-      throw new DataFolderUnusable(
-        `${setting} is not the one that the cluster was served with: set it as it is on the other nodes`,
-      );
-    log.error({ setting }, anotherSigns);
+    try {
+      const former = await directory.change('record-folder-key', { name, fingerprint, replaces: name === 'jwt' });
+      if (name === 'jwt' && former !== null && former !== fingerprint) log.error({ setting }, anotherSigns);
+    } catch (error) {
+      log.warn({ setting, err: error }, 'the fingerprint of a key could not be recorded; the next start does it');
+    }
   }
+}
+
+function printOf(keys: FolderKeys, name: FolderKeyName): string {
+  return fingerprintOf(name === 'jwt' ? keys.jwtSecret : keys.secretsKey, name);
 }
 
 /** Accepts the present keys, and makes missing ones. */

@@ -15,8 +15,7 @@ import { NeededFromElsewhere, ServedElsewhere } from '../../engine/runtime/place
 import { workspaceFiles } from '../../http/composition.ts';
 import { ArrivingMail, type ArrivingPorts } from '../../http/delivery/arriving-mail.ts';
 import { refusalOf } from '../../http/pipeline/replies.ts';
-import { DataFolderUnusable } from '../../http/process/data-folder.ts';
-import { confirmKeys } from '../../http/process/folder-keys.ts';
+import { confirmKeys, recordKeys } from '../../http/process/folder-keys.ts';
 import { LogThrottle } from '../../http/process/log-throttle.ts';
 import { Database } from '../../store/database.ts';
 import { reservedEmails, reservedWorkspaces } from '../../store/directory/directory.ts';
@@ -423,17 +422,30 @@ t.test('[cluster] nodes with another key than the others do not serve', async (t
   const db = openFile(t);
   directory.serve(db, (done) => db.sync(done));
   const lines: string[] = [];
-  const log = { ...silentLog, error: (_: object, text: string) => void lines.push(text) };
+  const tell = (_: object, text: string): void => void lines.push(text);
+  const log = { ...silentLog, error: tell, warn: tell };
   const keys = { jwtSecret: 'j'.repeat(32), secretsKey: 's'.repeat(32) };
-  await confirmKeys(keys, { directory, log });
-  await confirmKeys(keys, { directory, log });
-  t.same(lines, []);
-  await t.rejects(confirmKeys({ ...keys, secretsKey: 'x'.repeat(32) }, { directory, log }), DataFolderUnusable);
-  await confirmKeys(keys, { directory, log });
-  await confirmKeys(keys, { directory: { db, change: () => Promise.reject(new Error('it is away')) }, log });
-  t.same(lines, []);
-  await confirmKeys({ ...keys, jwtSecret: 'y'.repeat(32) }, { directory, log });
+  const others = { jwtSecret: 'y'.repeat(32), secretsKey: 'x'.repeat(32) };
+  const isAlone = { directory, areOthersThere: () => Promise.resolve(false) };
+  const isOneOfSeveral = { directory, areOthersThere: () => Promise.resolve(true) };
+  await confirmKeys(keys, isOneOfSeveral);
+  await recordKeys(keys, { directory, log });
+  await recordKeys(keys, { directory: { db, change: () => Promise.reject(new Error('it is away')) }, log });
+  await confirmKeys(keys, isOneOfSeveral);
+  t.same(lines, [], 'nothing is to be recorded');
+  for (const given of [isAlone, isOneOfSeveral])
+    await t.rejects(confirmKeys({ ...keys, secretsKey: others.secretsKey }, given), {
+      name: 'DataFolderUnusable',
+      message: /^SECRETS_KEY is not the one/,
+    });
+  const changed = { ...keys, jwtSecret: others.jwtSecret };
+  await t.rejects(confirmKeys(changed, isOneOfSeveral), { message: /^JWT_SECRET is not the one .* stop every node/ });
+  await confirmKeys(changed, isAlone);
+  await recordKeys(changed, { directory: { db, change: () => Promise.reject(new Error('it is away')) }, log });
+  t.match(lines.splice(0), [/could not be recorded/]);
+  await recordKeys(changed, { directory, log });
   t.match(lines, [/everyone is signed out/]);
+  await confirmKeys(changed, isOneOfSeveral);
 });
 
 t.test('[cluster] what a copy lacks is asked for before it is said that it does not exist', async (t) => {

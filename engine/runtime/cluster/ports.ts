@@ -86,6 +86,8 @@ export interface NodeRecord {
   readonly isReady: boolean;
   /** It hands its workspaces over and takes none. */
   readonly isDraining: boolean;
+  /** Fingerprints of the secrets that all nodes share, by setting. Older versions do not say. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 export interface Nodes {
