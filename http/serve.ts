@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { releaseOrphans, sweepNumberPlaces } from '../engine/calls/number-claims.ts';
 import type { NumberClaim } from '../engine/directory/changes.ts';
 import { workspacePath } from '../engine/operations/integrity.ts';
+import { resetSecondFactorsServed } from '../engine/operations/second-factor-reset.ts';
 import { findClient } from '../engine/platform/oauth-apps.ts';
 import { systemCaller } from '../engine/runtime/caller.ts';
 import { systemClock } from '../engine/runtime/clock.ts';
@@ -226,6 +227,7 @@ class Service implements Running {
           const workspace = engine.workspace(workspaceId);
           return (workspace && findClient(workspace.view(systemCaller), key)) ?? null;
         },
+        resetSecondFactors: (reset) => resetSecondFactorsServed({ engine, directory }, reset),
         onEnded: (workspaceId) => {
           sockets.endWorkspace(workspaceId);
           mailboxes.endWorkspace(workspaceId);

@@ -32,6 +32,7 @@ import {
   reserveDirectoryNumber,
   settleDirectoryNumber,
 } from '../../store/directory/numbers.ts';
+import { insertOperatorAudit, isOperatorAudited, type OperatorAuditRow } from '../../store/directory/operator-audit.ts';
 import { refuse } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { dayMs } from './ceilings.ts';
@@ -196,6 +197,11 @@ export const changes = {
     const former = findFolderKey(db, name) ?? null;
     if (former === null || replaces) putFolderKey(db, { name, fingerprint });
     return former;
+  },
+
+  /** Once, however often it comes. */
+  'note-operator-action'(db, at, entry: Omit<OperatorAuditRow, 'createdAt'>): void {
+    if (!isOperatorAudited(db, entry.id)) insertOperatorAudit(db, { ...entry, createdAt: at });
   },
 
   /** Takes as long as any other. */

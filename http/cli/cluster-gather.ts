@@ -118,11 +118,13 @@ export class Gathering {
   readonly dataDir: string;
   /** For messages. */
   readonly title: string;
+  readonly store: ClusterStore;
   readonly #options: GatheringOptions;
 
   constructor(options: GatheringOptions) {
     this.#options = options;
     this.dataDir = options.room.dataDir;
+    this.store = options.store;
     this.title = `the cluster ${options.cluster.name}`;
   }
 

@@ -68,7 +68,6 @@ const commands: readonly Listed[] = [
     words: ['reset-second-factor'],
     summary: 'let an agent in who lost every second factor',
     worksOnFolder: true,
-    refusedToNodes: ofOneServer,
     load: () => import('./reset-second-factor.ts'),
   },
   {

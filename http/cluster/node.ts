@@ -4,6 +4,7 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import type { Directory } from '../../engine/directory/directory.ts';
 import { type PlainRefusal, plainRefusal, Refusal, refusalFrom } from '../../engine/errors.ts';
+import type { ServedReset } from '../../engine/operations/second-factor-reset.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
 import { Copies } from '../../engine/runtime/cluster/copies.ts';
 import { Lease, leaseMs } from '../../engine/runtime/cluster/lease.ts';
@@ -62,6 +63,8 @@ export interface NodeParts {
   onEnded(workspaceId: string): void;
   /** Of a workspace that this node serves, for another node. */
   foreign(part: ForeignPart): unknown;
+  /** By an operator, of an agent of a workspace that this node serves. */
+  resetSecondFactors(reset: ServedReset): Promise<boolean>;
   /** Another node of this name is there. */
   onReplaced(): void;
 }
@@ -470,6 +473,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       router: new Router({ clock, lease, view, ownerships }),
       directory: parts.directory,
       foreign: (part) => parts.foreign(part),
+      resetSecondFactors: (reset) => parts.resetSecondFactors(reset),
       counts: parts.counts,
       copies,
     };
@@ -507,6 +511,10 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       },
       ping: () => Promise.resolve(true),
       drain: () => ownerships.drain(),
+      'reset-second-factors': (params) =>
+        this.#running.resetSecondFactors(params as ServedReset).catch((error: unknown) => {
+          throw operatorRefusal(error);
+        }),
       foreign: (part) => Promise.resolve(this.#running.foreign(part as ForeignPart)),
       copies: (params) => Promise.resolve(answerCopies(new Map(Object.entries(files.copies())), params)),
     });
@@ -603,8 +611,17 @@ interface RefusedChange {
   readonly refusal?: PlainRefusal;
 }
 
+/** For `switchboard` commands, which ask again unless it is refused for good. */
+function operatorRefusal(error: unknown): CallRefused {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof Refusal) return new CallRefused(message);
+  const isUndone = isElsewhere(error) || error instanceof NotServed;
+  return new CallRefused(message, { tryAgain: isUndone ? 'nothing was done' : 'unknown' });
+}
+
 interface Running {
   foreign(part: ForeignPart): unknown;
+  resetSecondFactors: NodeParts['resetSecondFactors'];
   readonly counts: ClusterCounts | undefined;
   readonly copies: Copies;
   readonly files: NodeFiles;

@@ -24,6 +24,10 @@ export function insertOperatorAudit(db: Database, row: OperatorAuditRow): void {
   );
 }
 
+export function isOperatorAudited(db: Database, id: string): boolean {
+  return db.get('SELECT 1 FROM operatorAudit WHERE id = ?', [id]) !== undefined;
+}
+
 /** Oldest first. */
 export function operatorAudit(db: Database): OperatorAuditRow[] {
   return db

@@ -118,12 +118,7 @@ t.test('[cluster] a backup has what the log has', { skip }, async (t) => {
   });
 
   t.test('what works on a data folder is refused to a node', async (t) => {
-    for (const args of [
-      ['restore', folder],
-      ['repair'],
-      ['erase', one.workspaceId, '--yes'],
-      ['reset-second-factor', 'ann@example.com'],
-    ])
+    for (const args of [['restore', folder], ['repair'], ['erase', one.workspaceId, '--yes']])
       t.match(
         await runCommand(args, { ...env, DATA_DIR: dataDir }),
         { code: 1, stderr: /is not for a node of a cluster, whose settings these are: / },

@@ -81,6 +81,16 @@ const examples: { readonly [Name in ChangeName]: { params: ChangeParams<Name>; r
   'record-folder-key': { params: { name: 'jwt', fingerprint: 'one', replaces: true }, result: null },
   'count-claimed-mail': { params: { to: email, mailId: 'mail' }, result: 0 },
   'cancel-workspace': { params: { workspaceId, agentId }, result: undefined },
+  'note-operator-action': {
+    params: {
+      id: workspaceId,
+      action: 'agent.second_factors_reset',
+      targetKind: 'agent',
+      targetId: agentId,
+      context: { workspaceId },
+    },
+    result: undefined,
+  },
   nothing: { params: {}, result: undefined },
 };
 
