@@ -2,16 +2,19 @@
 # Installs Switchboard on Debian 12, Ubuntu 22.04 or later: the program, a user of its own, the systemd unit, the documentation.
 # Run it as root in the folder with the executable `switchboard` and these files. Run again, it upgrades: settings and data
 # stay, and a backup is made before the new program opens the data. `install.sh --dry-run` only prints what it would do;
-# DESTDIR installs below another root and starts nothing.
+# `install.sh --no-start` leaves the service stopped, for a node of a cluster, which needs settings first. DESTDIR installs
+# below another root and starts nothing.
 set -eu
 
 say() { printf '%s\n' "$*"; }
 fail() { printf 'install.sh: %s\n' "$*" >&2; exit 1; }
 dry=
+start=1
 for argument in "$@"; do
   case $argument in
     --dry-run) dry=1 ;;
-    --help|-h) sed -n '2,6s/^# //p' "$0"; exit 0 ;;
+    --no-start) start= ;;
+    --help|-h) sed -n '2,7s/^# //p' "$0"; exit 0 ;;
     *) fail "there is no option $argument" ;;
   esac
 done
@@ -43,7 +46,8 @@ fi
 was_running=
 if [ -n "$live" ] && command -v systemctl > /dev/null && systemctl is-active --quiet switchboard 2> /dev/null; then was_running=1; fi
 if [ -n "$was_running" ]; then
-  if grep -q '^[[:space:]]*CLUSTER_NATS_URL=.' "$settings" 2> /dev/null; then
+  # What it is, whatever its settings say by now: a node has this folder in its own.
+  if [ -d "$data/cluster" ]; then
     say 'this is a node of a cluster, whose data is in NATS: no backup is made here; switchboard backup makes one'
   else
     # By the program that wrote the data, as the user that owns it.
@@ -92,6 +96,11 @@ fi
 
 if [ -n "$live" ]; then
   run systemctl daemon-reload
+  if [ -z "$start" ]; then
+    if [ -n "$dry" ]; then say 'would: leave Switchboard stopped. Nothing was changed.'; exit 0; fi
+    say 'Switchboard is installed and does not run. Write its settings to /etc/switchboard/environment, then: systemctl enable --now switchboard'
+    exit 0
+  fi
   run systemctl enable switchboard
   run systemctl start switchboard
   if [ -n "$dry" ]; then say 'would: run Switchboard. Nothing was changed.'; exit 0; fi

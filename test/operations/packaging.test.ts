@@ -76,8 +76,11 @@ t.test('the operating pages name existing things', async (t) => {
       sources.some((source) => source.includes(text)),
       text,
     );
-  for (const [, name = ''] of page.matchAll(/^switchboard ([a-z-]+)/gm))
-    t.ok(existsSync(join(root, 'http/cli', `${name}.ts`)), name);
+  for (const [, name = '', second = ''] of page.matchAll(/^ *switchboard ([a-z-]+)(?: ([a-z-]+))?/gm))
+    t.ok(
+      [name, `${name}-${second}`].some((file) => existsSync(join(root, 'http/cli', `${file}.ts`))),
+      name,
+    );
   const config = readFileSync(join(root, 'http/process/config.ts'), 'utf8');
   const settings = [...`${page}${read('install.sh')}`.matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name = '']) => name);
   t.ok(settings.length > 8);
@@ -87,6 +90,24 @@ t.test('the operating pages name existing things', async (t) => {
     [...page.matchAll(/^([A-Z][A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
   );
   t.match(readConfig(proposed), { port: 443, tls: { certFile: '/etc/switchboard/fullchain.pem' } });
+});
+
+t.test('[cluster] what a start of a node stops with is in the page in the words of the program', async (t) => {
+  const page = readFileSync(join(root, 'docs/operations/cluster.md'), 'utf8');
+  const [table = ''] = page.slice(page.indexOf('| A start stops with |')).split('\n\n');
+  const sources = ['http', 'engine', 'workers']
+    .flatMap((name) =>
+      readdirSync(join(root, name), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => readFileSync(join(root, name, file), 'utf8')),
+    )
+    .join('\n');
+  const messages = table.split('\n').flatMap((row) => /^\| `([^`]+)`/.exec(row)?.[1] ?? []);
+  t.ok(messages.length > 15);
+  // What differs each time: names, figures, and the setting that it begins with.
+  for (const message of messages)
+    for (const part of message.replace(/^(?:JWT_SECRET|SECRETS_KEY) /, '').split('…'))
+      t.ok(sources.includes(part.trim()), message);
 });
 
 const noAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0 ? false : 'systemd-analyze is not here';
@@ -241,6 +262,35 @@ t.test('the service listens on every address; one installed to listen on 127.0.0
     install();
     t.equal(readFileSync(settings, 'utf8'), after);
   }
+});
+
+t.test('install.sh backs up a single server, whatever its settings say by now, and not a node', async (t) => {
+  const from = download(t);
+  const to = join(tempFolder(t), 'root');
+  const programs = join(tempFolder(t), 'programs');
+  mkdirSync(join(to, 'etc/switchboard'), { recursive: true });
+  mkdirSync(join(to, 'var/lib/switchboard'), { recursive: true });
+  mkdirSync(programs);
+  // A machine where the service runs.
+  for (const name of ['systemctl', 'getent']) {
+    writeFileSync(join(programs, name), '#!/bin/sh\n');
+    chmodSync(join(programs, name), 0o755);
+  }
+  const script = join(from, 'install.sh');
+  const isLive = readFileSync(script, 'utf8').replace('if [ -n "$root" ]; then live=; fi\n', '');
+  writeFileSync(script, isLive);
+  const run = (...args: string[]): string =>
+    execFileSync('sh', [script, '--dry-run', ...args], {
+      env: { PATH: `${programs}:${process.env['PATH'] ?? ''}`, DESTDIR: to },
+      encoding: 'utf8',
+    });
+  writeFileSync(join(to, 'etc/switchboard/environment'), 'CLUSTER_NATS_URL=nats://10.0.0.1:4222\n');
+  const ofOneServer = run();
+  t.match(ofOneServer, /would: runuser -u switchboard .* backup .*would: systemctl stop.*would: systemctl start/s);
+  mkdirSync(join(to, 'var/lib/switchboard/cluster'));
+  const ofNode = run('--no-start');
+  t.match(ofNode, /this is a node of a cluster, .*would: systemctl stop.*would: leave Switchboard stopped/s);
+  t.notMatch(ofNode, / backup \/|systemctl (?:enable|start)/);
 });
 
 t.test('install.sh does nothing on a dry run, and stops before it has done half', async (t) => {
