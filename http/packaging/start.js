@@ -3,8 +3,9 @@
 
 /** Of glibc. An operator's own are kept. */
 const allocatorSettings = {
-  // Bytes. Freed blocks of this size or more go back to the system instead of staying with their thread.
-  MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
+  // Bytes. Freed blocks of this size or more, such as pieces of files, go back to the system instead of staying with their
+  // thread. It is glibc's own value, which glibc raises with each larger block that is freed.
+  MALLOC_MMAP_THRESHOLD_: String(128 * 1024),
   // What one thread has freed is used by the next: loading an embedding leaves 45 MB behind, once instead of per thread.
   MALLOC_ARENA_MAX: '2',
 };
