@@ -326,7 +326,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     'sanitize-html': ['workers/mail/html.ts'],
     'html-to-text': ['workers/plain-text.ts'],
     tldts: ['workers/domain-names.ts'],
-    minio: ['workers/providers/objects-s3.ts'],
+    minio: ['workers/providers/s3-bucket.ts'],
     'file-type': ['workers/files/file-types.ts'],
     'content-disposition': ['http/browser/file-names.ts'],
     'mmdb-lib': ['workers/providers/places.ts'],
