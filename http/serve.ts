@@ -102,6 +102,7 @@ async function joined(options: ServeOptions): Promise<ServeOptions> {
     log,
     dataDir: resolve(config.dataDir),
     keys: keysOfCluster(config),
+    storage: config.storage,
   });
   return { ...options, clock, log, cluster };
 }

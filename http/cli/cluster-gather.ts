@@ -90,7 +90,7 @@ async function withGathering<Result>(
   let store: ClusterStore | undefined;
   try {
     const cluster = clusterOf(config);
-    store = await openStore(cluster, { mustExist: true });
+    store = await openStore(config, { mustExist: true });
     // A name that a backup leaves out.
     const options = { store, packing, work: join(room.dataDir, 'incoming') };
     const gathering = new Gathering({ cluster, config, store, room, gather: (...of) => gather(options, ...of) });

@@ -54,7 +54,7 @@ If it is interrupted, repeat it: it goes on. Until then the folder cannot be ser
   operands: { min: 1, max: 1 },
   async run({ operands: [folder = ''] }) {
     const config = readConfig(process.env);
-    const cluster = clusterOf(config);
+    clusterOf(config);
     const dataDir = resolve(folder);
     if (isOfNode(dataDir))
       throw new ProgramError(
@@ -71,7 +71,7 @@ If it is interrupted, repeat it: it goes on. Until then the folder cannot be ser
       requireWhole(dataDir);
       requireKeys(config, dataDir);
       const uploads = uploadsIn(config, dataDir);
-      store = await openStore(cluster, { mustExist: false });
+      store = await openStore(config, { mustExist: false });
       await new Import({ config, dataDir, store, packing, progress }).run(uploads);
     } finally {
       progress.end();

@@ -10,7 +10,7 @@ import {
   verifyDirectory,
 } from '../../engine/operations/integrity.ts';
 import type { Opener } from '../../engine/operations/sealed-proof.ts';
-import { directoryId, LogUnreachable } from '../../engine/runtime/cluster/ports.ts';
+import { directoryId, LogUnreachable, SnapshotsUnreachable } from '../../engine/runtime/cluster/ports.ts';
 import { Database } from '../../store/database.ts';
 import { Unavailable } from '../../workers/failures.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
@@ -69,7 +69,8 @@ async function checkWorkspace({ gathering, checked, box, onChecked }: Checking, 
     const isSound = checked.workspace(gathering.dataDir, id, { box, onChecked });
     if (isSound) checked.tell(await lastingDisagreements(gathering, id));
   } catch (error) {
-    if (error instanceof LogUnreachable || error instanceof Unavailable || error instanceof ProgramError) throw error;
+    const passing = [LogUnreachable, SnapshotsUnreachable, Unavailable, ProgramError];
+    if (passing.some((kind) => error instanceof kind)) throw error;
     onChecked();
     const fault = error instanceof Error ? error.message : String(error);
     checked.tell([{ where: `workspaces/${id}.db`, rule: 'its snapshot and its log give the file', fault }]);

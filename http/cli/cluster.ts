@@ -159,7 +159,10 @@ export function clusterOf(config: Config): ClusterConfig {
   return config.cluster;
 }
 
-export async function openStore(cluster: ClusterConfig, { mustExist }: { mustExist: boolean }): Promise<ClusterStore> {
+/** Throws ProgramError if this is no cluster. */
+export async function openStore(config: Config, { mustExist }: { mustExist: boolean }): Promise<ClusterStore> {
+  const cluster = clusterOf(config);
+  const { storage } = config;
   const { openCluster } = await import('../../workers/cluster/cluster.ts');
   return openCluster({
     url: cluster.natsUrl,
@@ -170,11 +173,13 @@ export async function openStore(cluster: ClusterConfig, { mustExist }: { mustExi
     node: 'command line',
     leaseMs,
     mustExist,
+    bucket: storage.provider === 's3' ? storage : undefined,
+    notice: (_, text) => void process.stderr.write(`switchboard: ${text}\n`),
   });
 }
 
 async function withCluster(work: (store: ClusterStore) => Promise<number>): Promise<number> {
-  const store = await openStore(clusterOf(readConfig(process.env)), { mustExist: true });
+  const store = await openStore(readConfig(process.env), { mustExist: true });
   try {
     return await work(store);
   } finally {

@@ -131,6 +131,7 @@ const expected: ReadonlySet<string> = new Set([
   'ClusterRefused',
   'NameTaken',
   'LogUnreachable',
+  'SnapshotsUnreachable',
   'StorageUnavailable',
 ]);
 

@@ -38,7 +38,7 @@ import type { ReceivedMail } from '../../workers/providers/smtp-listener.ts';
 import type { MailElsewhere, MailOutcome } from '../delivery/arriving-mail.ts';
 import type { Routing } from '../pipeline/pipeline.ts';
 import type { ClusterCounts, ClusterFigures } from '../process/cluster-figures.ts';
-import type { ClusterConfig } from '../process/config.ts';
+import type { ClusterConfig, Config } from '../process/config.ts';
 import type { FolderKeys } from '../process/folder-keys.ts';
 import type { Reply } from '../request.ts';
 import type { Route } from '../route.ts';
@@ -96,8 +96,15 @@ const tagBytes = 4;
 
 export async function joinCluster(
   settings: ClusterConfig,
-  { clock, log, dataDir, keys }: Omit<Ground, 'ca'>,
+  {
+    clock,
+    log,
+    dataDir,
+    keys,
+    storage,
+  }: Omit<Ground, 'ca' | 'snapshotBucket'> & { readonly storage: Config['storage'] },
 ): Promise<ClusterNode> {
+  const bucket = storage.provider === 's3' ? storage : undefined;
   const ca = await authoritiesIn('CLUSTER_CA_FILE', settings.caFile);
   const store = await openCluster({
     url: settings.natsUrl,
@@ -107,8 +114,10 @@ export async function joinCluster(
     replicas: settings.replicas,
     node: settings.node,
     leaseMs,
+    bucket,
+    notice: (fields, text) => log.warn(fields, text),
   });
-  return new ClusterNode(settings, store, { clock, log, dataDir, keys, ca });
+  return new ClusterNode(settings, store, { clock, log, dataDir, keys, ca, snapshotBucket: bucket?.bucket });
 }
 
 interface Ground {
@@ -118,6 +127,7 @@ interface Ground {
   readonly keys: FolderKeys;
   /** Of the other nodes' certificates. */
   readonly ca: string | undefined;
+  readonly snapshotBucket: string | undefined;
 }
 
 /** A request, as Routing.answer() gets it. */
@@ -421,7 +431,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
   }
 
   #make(parts: NodeParts, url: string): Running {
-    const { clock, log, dataDir } = this.#ground;
+    const { clock, log, dataDir, snapshotBucket } = this.#ground;
     const { logs, owners, nodes, snapshots, calls } = this.#store;
     const { view } = this;
     const files = new NodeFiles({ ...parts, log, dataDir, snapshots, packing: this.#packing });
@@ -439,6 +449,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
         isReady: false,
         isDraining: false,
         secrets: this.#prints,
+        snapshotBucket,
       },
       hooks: { onTerm: () => ownerships.onTerm(), onReplaced: () => parts.onReplaced() },
     });
@@ -464,7 +475,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       join: joined,
       counts: parts.counts,
     });
-    const snapshotMaker = new SnapshotMaker({ ownerships, files, logs, snapshots, restorer, log });
+    const snapshotMaker = new SnapshotMaker({ clock, ownerships, files, logs, snapshots, restorer, log });
     return {
       files,
       lease,

@@ -394,7 +394,8 @@ export const settings = {
     kind: 'choice',
     choices: ['disk', 's3', 'none'],
     fallback: 'disk',
-    meaning: 'Where uploaded files are stored ([Files](../guide/files.md)).',
+    meaning:
+      'Where uploaded files are stored ([Files](../guide/files.md)), and with `s3` the snapshots of a cluster ([The bucket](cluster.md#the-bucket)).',
   },
   STORAGE_QUOTA_BYTES: {
     area: files,
@@ -410,8 +411,13 @@ export const settings = {
     values: '`https://s3.example.com`',
     meaning: 'A server of the S3 protocol. Required with `s3`, like the next three.',
   },
-  S3_BUCKET: { area: files, kind: 'text', values: 'a name', meaning: 'An existing bucket.' },
-  S3_ACCESS_KEY: { area: files, kind: 'text', values: 'a key', meaning: 'A key that can read and write the bucket.' },
+  S3_BUCKET: { area: files, kind: 'text', values: 'a name', meaning: 'An existing bucket, which must not be public.' },
+  S3_ACCESS_KEY: {
+    area: files,
+    kind: 'text',
+    values: 'a key',
+    meaning: 'A key that can list the bucket, and read, write and delete objects.',
+  },
   S3_SECRET_KEY: { area: files, kind: 'text', values: 'a key', meaning: 'Its secret.' },
   S3_REGION: { area: files, kind: 'text', shown: '`us-east-1`', values: 'a region', meaning: "The bucket's region." },
   AI_PROVIDER: {

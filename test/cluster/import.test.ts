@@ -10,7 +10,10 @@ import { Database } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { createPacking } from '../../workers/cluster/packing.ts';
 import { s3Objects } from '../../workers/providers/objects-s3.ts';
+import { S3Bucket } from '../../workers/providers/s3-bucket.ts';
+import { password } from '../support/api.ts';
 import { accessKey, bucket, bucketSettings, secretKey, startBucket } from '../support/bucket.ts';
+import { startNode } from '../support/cluster-nodes.ts';
 import { tempFolder } from '../support/folder.ts';
 import { lived } from '../support/lived.ts';
 import { openStore, skip, startNats } from '../support/nats.ts';
@@ -106,8 +109,10 @@ t.test('[cluster] a data folder is brought in', { skip }, async (t) => {
     t.notOk(existsSync(join(other.dataDir, 'unfinished')));
   });
 
+  const endpoint = await startBucket(t);
+  const storage = { endpoint, bucket, accessKey, secretKey, region: 'us-east-1' };
+
   await t.test('repeated, it goes on to the end', async (t) => {
-    const endpoint = await startBucket(t);
     // As if it had come this far.
     const sequence = await store.logs.append(
       one.workspaceId,
@@ -119,7 +124,7 @@ t.test('[cluster] a data folder is brought in', { skip }, async (t) => {
     t.notOk(existsSync(join(dataDir, 'unfinished')));
     t.notOk(existsSync(join(dataDir, 'importing')));
     t.equal((await store.snapshots.newest(one.workspaceId))?.sequence, sequence);
-    const files = s3Objects({ endpoint, bucket, accessKey, secretKey, region: 'us-east-1' });
+    const files = s3Objects(storage);
     t.match(await files.find(key), { size: 6 });
   });
 
@@ -129,11 +134,12 @@ t.test('[cluster] a data folder is brought in', { skip }, async (t) => {
     const folder = tempFolder(t);
     const owners = await store.inventory.owners();
     t.same([...owners.keys()].sort(), [...ids].sort());
+    const { snapshots } = await openStore(t, server.url, { bucket: storage });
     for (const id of ids) {
       const snapshot = await store.snapshots.newest(id);
       if (snapshot === undefined) throw new Error(`there is no snapshot of ${id}`);
       const [packed, unpacked] = [join(folder, `${id}.packed`), join(folder, `${id}.db`)];
-      await store.snapshots.get(id, snapshot, packed);
+      await snapshots.get(id, snapshot, packed);
       await packing.unpack({ from: packed, to: unpacked, sha256: snapshot.sha256, bytes: snapshot.bytes });
       const was = Database.openReader(fileOf(id));
       const bytes = was.serialize();
@@ -156,6 +162,30 @@ t.test('[cluster] a data folder is brought in', { skip }, async (t) => {
   await t.test('a cluster that has data takes no other folder, nor the same again', async (t) => {
     t.match(await bring(dataDir, bucketSettings(silentEndpoint)), { code: 1, stderr: /the cluster has data already/ });
     t.notOk(existsSync(join(dataDir, 'unfinished')));
+  });
+
+  await t.test('its snapshots are in the bucket: a backup and a node begin there, and say so without it', async (t) => {
+    const keys = await new S3Bucket(storage).keys('switchboard-snapshots/', 100);
+    t.equal(keys.length, ids.length);
+    const to = join(tempFolder(t), 'backup');
+    t.match(await runCommand(['backup', to], env), {
+      code: 1,
+      stderr: /is in the bucket files, and there is no bucket here: set STORAGE_PROVIDER=s3/,
+    });
+    t.match(await runCommand(['backup', to], { ...env, ...bucketSettings(silentEndpoint) }), {
+      code: 1,
+      stderr: /^switchboard: the bucket files \(S3_BUCKET\), where snapshots are, cannot be used now/,
+    });
+    t.match(await runCommand(['backup', to], { ...env, ...bucketSettings(endpoint) }), {
+      code: 0,
+      stdout: /2 workspaces, .*checked/,
+    });
+    const node = await startNode(t, server, { node: 'a', env: { ...env, ...bucketSettings(endpoint) } });
+    const signedIn = await node.post('/auth/login', { email: 'owner@one.example', password });
+    t.equal(signedIn.status, 200);
+    t.equal((await node.get('/conversations/queue', signedIn.body.token)).status, 200);
+    t.equal((await store.nodes.of('a'))?.snapshotBucket, bucket);
+    await node.stop();
   });
 
   t.test('an import that ended just before its last note is complete', async (t) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { type Log, silentLog } from '../../engine/runtime/log.ts';
 import { s3Objects } from '../../workers/providers/objects-s3.ts';
+import { S3Bucket } from '../../workers/providers/s3-bucket.ts';
 import { accessKey, bucket, secretKey, startBucket } from '../support/bucket.ts';
 import { type Service, startService, type Teardown } from '../support/service.ts';
 
@@ -122,6 +123,46 @@ t.test('[storage s3] files of the time before the bucket are served, and removed
   t.notOk(existsSync(join(after.dataDir, 'storage', another.key)), 'new ones go into the bucket');
   await after.running.services.objects?.remove(key);
   t.equal((await fetch(local(after, publicUrl))).status, 404);
+});
+
+t.test('[storage s3] no client can read, write or remove what a cluster keeps in the bucket', async (t) => {
+  const { service, owner } = await start(t);
+  const { storage } = service.running.services.config;
+  if (storage.provider !== 's3') throw new Error('there is no bucket');
+  const files = new S3Bucket(storage);
+  const { objects } = service.running.services;
+  if (objects === undefined) throw new Error('there is no storage');
+  const workspaceKey = `switchboard-snapshots/switchboard-20261128/${owner.workspaceId}/7-5e1f`;
+  async function* content(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('all of it');
+  }
+  const about = { contentType: 'text/plain', size: 9 };
+  await files.put(workspaceKey, about, content());
+  for (const key of [
+    workspaceKey,
+    `${owner.workspaceId}/../${workspaceKey}`,
+    `/${workspaceKey}`,
+    `./${workspaceKey}`,
+  ]) {
+    t.equal(await objects.find(key), undefined, key);
+    await t.rejects(async () => {
+      for await (const _ of objects.read(key, { start: 0, end: 8 })) t.fail('it is read');
+    }, /not the key of an object/);
+    await t.rejects(objects.put(key, about, content()), /not the key of an object/);
+    await objects.remove(key);
+    const response = await fetch(`${service.url}/storage/${key.replaceAll('..', '%2e%2e')}`);
+    t.equal(response.status, 404, key);
+    t.notMatch(await response.text(), /all of it/);
+  }
+  for (const filename of ['../../../switchboard-snapshots/x', 'switchboard-snapshots/a/b/7-x']) {
+    const { key } = await presign(service, owner.token, { filename });
+    if (key !== undefined) t.ok(key.startsWith(`${owner.workspaceId}/`), key);
+  }
+  const { uploadUrl, key } = await presign(service, owner.token, {});
+  const forged = uploadUrl.replace(key, workspaceKey);
+  t.not(forged, uploadUrl);
+  t.equal((await put(service, forged, 'other')).body.error, 'forbidden');
+  t.equal(await files.sizeOf(workspaceKey), 9);
 });
 
 t.test('[storage s3] an unusable bucket is reported at the start', async (t) => {

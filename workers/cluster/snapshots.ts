@@ -1,18 +1,22 @@
-// Packed database files in an object store of JetStream (ADR-20): messages of content, and one record per workspace that
-// says which content counts. The record is changed by compare-and-set after the content, so that a file is there whole or
-// not at all, and a late one never replaces a newer. The library's own reader holds a file in memory.
+// Packed database files (ADR-20): content, in JetStream or in a bucket, and one record per workspace in JetStream that says
+// which content counts and where it is. The record is changed by compare-and-set after the content, so that a file is
+// there whole or not at all, and a late one never replaces a newer.
 
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { LogUnreachable, type Snapshot, type Snapshots } from '../../engine/runtime/cluster/ports.ts';
-import { wordsOf } from './address.ts';
-import { type NatsLink, persistently, publishWithin, within } from './connection.ts';
+import {
+  type NodeRecord,
+  type Snapshot,
+  type Snapshots,
+  SnapshotsUnreachable,
+} from '../../engine/runtime/cluster/ports.ts';
+import { type NatsLink, publishWithin } from './connection.ts';
 import { type Layout, paddedBase64Url, snapshotPlaces } from './layout.ts';
-import { messagesOf, newestOf } from './reading.ts';
+import { newestOf } from './reading.ts';
+import type { ContentId, SnapshotContent } from './snapshot-content.ts';
+import { messageMs, StreamContent } from './stream-content.ts';
 
-const chunkBytes = 512 * 1024;
-/** For one message, with its repetitions. */
-const messageMs = 12_000;
+const partBytes = 512 * 1024;
 
 /** The record, as ADR-20 has it. */
 interface StoreRecord {
@@ -25,8 +29,24 @@ interface StoreRecord {
   readonly mtime: string;
   /** Of the packed file. */
   readonly digest: string;
-  readonly metadata: { readonly [Key in keyof Snapshot]: string };
+  readonly metadata: { readonly [Key in keyof Snapshot]: string } & {
+    /** Where its content is; without, in JetStream: so it is in records of programs that knew no bucket. */
+    readonly contentBucket?: string;
+    readonly contentKey?: string;
+  };
 }
+
+type Written = Pick<StoreRecord, 'size' | 'chunks' | 'digest'> & { readonly key: string | undefined };
+
+/** A bucket for content, and who is there to read from it. */
+export interface ContentBucket {
+  readonly name: string;
+  readonly content: SnapshotContent;
+  nodes(): Promise<ReadonlyMap<string, NodeRecord>>;
+}
+
+/** What whoever runs the cluster should know; nothing is lost by it. */
+export type Notice = (fields: { readonly workspaceId: string; readonly err?: unknown }, text: string) => void;
 
 interface Found {
   readonly record: StoreRecord;
@@ -40,13 +60,25 @@ interface State {
   readonly revision: number;
 }
 
-export class JetStreamSnapshots implements Snapshots {
+export interface RecordedSnapshotsOptions {
+  /** Undefined: all content is in JetStream. */
+  readonly bucket?: ContentBucket | undefined;
+  readonly notice?: Notice | undefined;
+}
+
+export class RecordedSnapshots implements Snapshots {
   readonly #link: NatsLink;
   readonly #layout: Layout;
+  readonly #stream: StreamContent;
+  readonly #bucket: ContentBucket | undefined;
+  readonly #notice: Notice;
 
-  constructor(link: NatsLink, layout: Layout) {
+  constructor(link: NatsLink, layout: Layout, { bucket, notice = () => undefined }: RecordedSnapshotsOptions) {
     this.#link = link;
     this.#layout = layout;
+    this.#stream = new StreamContent(link, layout);
+    this.#bucket = bucket;
+    this.#notice = notice;
   }
 
   async newest(workspaceId: string): Promise<Snapshot | undefined> {
@@ -54,18 +86,22 @@ export class JetStreamSnapshots implements Snapshots {
   }
 
   async put(workspaceId: string, snapshot: Snapshot, path: string): Promise<void> {
-    const { store, content } = snapshotPlaces(this.#layout, workspaceId);
+    const { store } = snapshotPlaces(this.#layout, workspaceId);
     const before = await this.#state(workspaceId);
     if (before.found !== undefined && before.found.snapshot.sequence >= snapshot.sequence) return;
     const id = `${snapshot.sequence}-${randomUUID()}`;
-    const sent = await this.#send(path, `${content}.${id}`);
+    const bucket = (await this.#isBucketReadByAll(workspaceId)) ? this.#bucket : undefined;
+    const { key, ...written } = await write(bucket?.content ?? this.#stream, { workspaceId, id, path });
     const record: StoreRecord = {
       name: workspaceId,
       bucket: store,
       nuid: `${workspaceId}.${id}`,
-      ...sent,
+      ...written,
       mtime: new Date().toISOString(),
-      metadata: metadataOf(snapshot),
+      metadata: {
+        ...metadataOf(snapshot),
+        ...(bucket === undefined || key === undefined ? {} : { contentBucket: bucket.name, contentKey: key }),
+      },
     };
     // What breaks off before this is removed by the next one that is declared, and may count already if this breaks off.
     const isDeclared = await this.#declare(workspaceId, record, before);
@@ -97,23 +133,18 @@ export class JetStreamSnapshots implements Snapshots {
     return { found, revision: message.sequence };
   }
 
-  async #send(path: string, subject: string): Promise<Pick<StoreRecord, 'size' | 'chunks' | 'digest'>> {
-    const hash = createHash('sha256');
-    let size = 0;
-    let chunks = 0;
-    const file = await open(path, 'r');
-    try {
-      for await (const chunk of chunksOf(file)) {
-        hash.update(chunk);
-        size += chunk.byteLength;
-        chunks += 1;
-        const fields = { 'Nats-Msg-Id': `${subject} ${chunks}` };
-        await publishWithin(this.#link, messageMs, { subject, bytes: chunk, fields });
-      }
-    } finally {
-      await file.close();
-    }
-    return { size, chunks, digest: digestOf(hash.digest()) };
+  /** An older program, or a node with other settings, may have to take the workspace over. */
+  async #isBucketReadByAll(workspaceId: string): Promise<boolean> {
+    if (this.#bucket === undefined) return false;
+    const { name } = this.#bucket;
+    const nodes = await this.#bucket.nodes();
+    const others = [...nodes.values()].filter(({ snapshotBucket }) => snapshotBucket !== name);
+    if (others.length > 0)
+      this.#notice(
+        { workspaceId },
+        `the snapshot goes into NATS, not into the bucket ${name}, because ${others.map(({ node }) => node).join(', ')} cannot read it there: an older version, or other settings (STORAGE_PROVIDER, S3_BUCKET)`,
+      );
+    return others.length === 0;
   }
 
   /** Makes the content count. False if other content of this sequence or a later one does. */
@@ -136,47 +167,94 @@ export class JetStreamSnapshots implements Snapshots {
     { record, revision }: { readonly record: StoreRecord; readonly revision: number },
     path: string,
   ): Promise<void> {
-    const { stream, store } = snapshotPlaces(this.#layout, workspaceId);
+    const { contentKey: key, contentBucket } = record.metadata;
+    const id = record.nuid.slice(workspaceId.length + 1);
+    const { size, digest } = record;
+    const content = this.#contentOf(workspaceId, record);
     const hash = createHash('sha256');
-    let size = 0;
+    let bytes = 0;
     const file = await open(path, 'wx');
     try {
-      const place = { stream, subject: `$O.${store}.C.${record.nuid}` };
-      for await (const { bytes } of messagesOf(this.#link, place, { after: 0, upTo: revision })) {
-        hash.update(bytes);
-        size += bytes.byteLength;
-        await file.writeFile(bytes);
+      for await (const part of content.read(workspaceId, { id, size, revision, key })) {
+        hash.update(part);
+        bytes += part.byteLength;
+        if (bytes > size) break;
+        await file.writeFile(part);
       }
       await file.sync();
     } finally {
       await file.close();
     }
-    if (size !== record.size || digestOf(hash.digest()) !== record.digest)
-      throw new Error(`the snapshot of ${workspaceId} was removed while it was read, or is damaged`);
+    if (bytes === size && digestOf(hash.digest()) === digest) return;
+    const place = contentBucket === undefined ? '' : ` in the bucket ${contentBucket}`;
+    throw new Error(`the snapshot of ${workspaceId}${place} was removed while it was read, or is damaged`);
   }
 
-  /** Removes content, by the last token of its subject. */
-  async #remove(workspaceId: string, isMeant: (id: string) => boolean): Promise<void> {
-    const { stream, content } = snapshotPlaces(this.#layout, workspaceId);
-    const { streams } = this.#link.jsm;
-    try {
-      await persistently(this.#link, within(messageMs), async () => {
-        const { state } = await streams.info(stream, { subjects_filter: `${content}.*` });
-        for (const subject of Object.keys(state.subjects ?? {}))
-          if (isMeant(subject.slice(content.length + 1))) await streams.purge(stream, { filter: subject });
-      });
-    } catch (error) {
-      throw new LogUnreachable(`old snapshots of ${workspaceId} cannot be removed: ${wordsOf(error)}`, {
-        cause: error,
-      });
-    }
+  #contentOf(workspaceId: string, { metadata: { contentBucket } }: StoreRecord): SnapshotContent {
+    if (contentBucket === undefined) return this.#stream;
+    if (this.#bucket !== undefined) return this.#bucket.content;
+    throw new SnapshotsUnreachable(
+      `the snapshot of ${workspaceId} is in the bucket ${contentBucket}, and there is no bucket here: set STORAGE_PROVIDER=s3, S3_BUCKET=${contentBucket} and what belongs to it, as on the other nodes`,
+    );
+  }
+
+  async #remove(workspaceId: string, isMeant: (id: ContentId) => boolean): Promise<void> {
+    if (this.#bucket !== undefined)
+      try {
+        await removeFrom(this.#bucket.content, workspaceId, isMeant);
+      } catch (err) {
+        // The snapshot counts all the same, and a key that must not remove would have it made again for ever.
+        const { name } = this.#bucket;
+        this.#notice(
+          { workspaceId, err },
+          `old snapshots could not be removed from the bucket ${name}; the next snapshot removes them. The key in S3_ACCESS_KEY must be allowed to list and to delete`,
+        );
+      }
+    await removeFrom(this.#stream, workspaceId, isMeant);
   }
 }
 
-async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array, void, void> {
+async function removeFrom(
+  content: SnapshotContent,
+  workspaceId: string,
+  isMeant: (id: ContentId) => boolean,
+): Promise<void> {
+  for (const id of await content.ids(workspaceId)) if (isMeant(id)) await content.remove(workspaceId, id);
+}
+
+async function write(
+  content: SnapshotContent,
+  { workspaceId, id, path }: { readonly workspaceId: string; readonly id: ContentId; readonly path: string },
+): Promise<Written> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const hash = createHash('sha256');
+    const told = { bytes: 0, parts: 0 };
+    const key = await content.write(workspaceId, id, { size, parts: hashed(partsOf(file), { hash, told }) });
+    // Elsewhere than in a stream, it has none of its chunks.
+    return { size: told.bytes, chunks: key === undefined ? told.parts : 0, digest: digestOf(hash.digest()), key };
+  } finally {
+    await file.close();
+  }
+}
+
+async function* hashed(
+  parts: AsyncIterable<Uint8Array>,
+  { hash, told }: { readonly hash: Hash; readonly told: { bytes: number; parts: number } },
+): AsyncGenerator<Uint8Array, void, void> {
+  for await (const part of parts) {
+    hash.update(part);
+    told.bytes += part.byteLength;
+    told.parts += 1;
+    yield part;
+  }
+}
+
+async function* partsOf(file: FileHandle): AsyncGenerator<Uint8Array, void, void> {
   for (;;) {
     // A new one each time: the connection may still hold the last.
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(chunkBytes), 0, chunkBytes, null);
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(partBytes), 0, partBytes, null);
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);
   }

@@ -25,6 +25,11 @@ export class LogUnreachable extends Error {
   override readonly name = 'LogUnreachable';
 }
 
+/** The content of snapshots is kept elsewhere than the log, and cannot be read or written there now, or from here. */
+export class SnapshotsUnreachable extends Error {
+  override readonly name = 'SnapshotsUnreachable';
+}
+
 export interface WorkspaceLogs {
   /**
    * Appends after the entry `expected` (0: none), and resolves to the new entry's sequence once a majority has it. Asks
@@ -88,6 +93,8 @@ export interface NodeRecord {
   readonly isDraining: boolean;
   /** Fingerprints of the secrets that all nodes share, by setting. Older versions do not say. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** The bucket that it can read snapshots from. Undefined: none, or its program is too old to. */
+  readonly snapshotBucket?: string | undefined;
 }
 
 export interface Nodes {
@@ -121,10 +128,11 @@ export interface Snapshots {
   newest(workspaceId: string): Promise<Snapshot | undefined>;
   /**
    * Writes the packed file at `path`, whole or not at all; afterwards those of lower sequences are removed, never one
-   * of a higher: a node that was paused may come late with an old one.
+   * of a higher: a node that was paused may come late with an old one. Takes as long as the file needs, and ends with
+   * LogUnreachable or SnapshotsUnreachable if nothing moves.
    */
   put(workspaceId: string, snapshot: Snapshot, path: string): Promise<void>;
-  /** Fetches it packed to `path`. Rejects if it is no longer there. */
+  /** Fetches it packed to `path`. Rejects if it is no longer there, and as `put`. */
   get(workspaceId: string, snapshot: Snapshot, path: string): Promise<void>;
 }
 

@@ -3,7 +3,14 @@
 
 import { Turns } from '../turns.ts';
 import { inBatches } from './batches.ts';
-import { type Files, type LogEntry, LogUnreachable, type Snapshots, type WorkspaceLogs } from './ports.ts';
+import {
+  type Files,
+  type LogEntry,
+  LogUnreachable,
+  type Snapshots,
+  SnapshotsUnreachable,
+  type WorkspaceLogs,
+} from './ports.ts';
 
 /** An entry is missing between the copy and the log. */
 export class LogHole extends Error {
@@ -45,7 +52,7 @@ export class Restorer {
         await this.#catchUp(workspaceId);
         return this.#files.sequence(workspaceId);
       } catch (error) {
-        if (attempt === attempts || error instanceof LogUnreachable) throw error;
+        if (attempt === attempts || isUnreachable(error)) throw error;
         isCopyEnough = false;
       }
     }
@@ -107,4 +114,9 @@ export class Restorer {
   forget(workspaceId: string): void {
     this.#logBytes.delete(workspaceId);
   }
+}
+
+/** At once, it would be no better. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof LogUnreachable || error instanceof SnapshotsUnreachable;
 }
