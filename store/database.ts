@@ -580,9 +580,14 @@ export class Database {
     this.#open().pragma('secure_delete = ON');
   }
 
+  /** Rewrites the file without deleted data, by its log. */
+  rewrite(): void {
+    this.run('VACUUM');
+  }
+
   /** Rewrites the file without deleted data and empties the log. It must not be open anywhere else. */
   compact(): void {
-    this.run('VACUUM');
+    this.rewrite();
     this.get('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
 import { Database, removeDatabase, syncFolder } from '../../store/database.ts';
-import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
+import { insertOperatorAudit, type OperatorAuditRow } from '../../store/directory/operator-audit.ts';
 import { placeKinds } from '../../store/directory/places.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
@@ -35,18 +35,35 @@ export interface ErasureOptions {
 
 /** Resolves to the counts of what was erased. Can be repeated after an interruption. */
 export async function eraseContactOf(options: ErasureOptions, contactId: string): Promise<Erased> {
-  const { dataDir, workspaceId, at, ids } = options;
+  const { dataDir, workspaceId } = options;
   const db = Database.openWriter(workspacePath(dataDir, workspaceId), workspaceMigrations);
   try {
     // Delete the files before the rows that point to them.
-    const keys = keysOf(workspaceId, uploadsOf(db, contactId));
-    if (options.areUploadsHere) await removeUploads(options, keys);
+    if (options.areUploadsHere) await removeUploads(options, uploadKeysOf(db, workspaceId, contactId));
     await removeSent(options, sentTo(db, contactId));
     removeDatabase(join(dataDir, 'index', `${workspaceId}.db`));
+    const erased = eraseContactIn(db, options, contactId);
+    db.compact();
+    note(options, contactErased(options, contactId, erased));
+    return erased;
+  } finally {
+    db.close();
+  }
+}
+
+/** In the file that `db` writes, whose entry for the operator log is contactErased(). Nothing is done if it throws. */
+export function eraseContactIn(
+  db: Database,
+  options: Pick<ErasureOptions, 'areUploadsHere' | 'workspaceId' | 'at' | 'ids'>,
+  contactId: string,
+): Erased {
+  const { at, ids } = options;
+  try {
+    const keys = options.areUploadsHere ? [] : uploadKeysOf(db, options.workspaceId, contactId);
     db.overwriteDeleted();
     db.begin();
     const erased = eraseContact(db, { contactId, at });
-    if (!options.areUploadsHere) for (const key of keys) insertOutbox(db, removalOf(key, options));
+    for (const key of keys) insertOutbox(db, removalOf(key, options));
     insertAudit(db, {
       id: ids.uuid(),
       actorAgentId: null,
@@ -59,18 +76,23 @@ export async function eraseContactOf(options: ErasureOptions, contactId: string)
       createdAt: at,
     });
     db.commit();
-    db.compact();
-    note(options, {
-      action: 'contact.erased',
-      targetKind: 'contact',
-      targetId: contactId,
-      context: { workspaceId, ...erased },
-    });
     return erased;
   } finally {
     db.rollback();
-    db.close();
   }
+}
+
+export function contactErased(
+  { workspaceId }: Pick<ErasureOptions, 'workspaceId'>,
+  contactId: string,
+  erased: Erased,
+): OperatorEntry {
+  return {
+    action: 'contact.erased',
+    targetKind: 'contact',
+    targetId: contactId,
+    context: { workspaceId, ...erased },
+  };
 }
 
 /** Numbers that must be released first: otherwise they would stay at the carrier and go on costing money unnoticed. */
@@ -110,16 +132,19 @@ export async function eraseWorkspace(options: ErasureOptions): Promise<void> {
   note(options, { action: 'workspace.erased', targetKind: 'workspace', targetId: workspaceId, context: null });
 }
 
-function note(
-  { dataDir, at, ids }: ErasureOptions,
-  entry: Pick<Parameters<typeof insertOperatorAudit>[1], 'action' | 'targetKind' | 'targetId' | 'context'>,
-): void {
+type OperatorEntry = Pick<OperatorAuditRow, 'action' | 'targetKind' | 'targetId' | 'context'>;
+
+function note({ dataDir, at, ids }: ErasureOptions, entry: OperatorEntry): void {
   const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
   try {
     insertOperatorAudit(directory, { id: ids.uuid(), ...entry, createdAt: at });
   } finally {
     directory.close();
   }
+}
+
+function uploadKeysOf(db: Database, workspaceId: string, contactId: string): ReadonlySet<string> {
+  return keysOf(workspaceId, uploadsOf(db, contactId));
 }
 
 /** An upload's address ends with its key, which begins with the workspace's id. */
@@ -131,7 +156,7 @@ function keysOf(workspaceId: string, urls: readonly string[]): ReadonlySet<strin
   );
 }
 
-function removalOf(key: string, { ids, at }: ErasureOptions): OutboxRow {
+function removalOf(key: string, { ids, at }: Pick<ErasureOptions, 'ids' | 'at'>): OutboxRow {
   return {
     id: ids.uuid(),
     kind: removeObjectKind.name,

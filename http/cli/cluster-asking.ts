@@ -54,7 +54,10 @@ export async function askOwner(
 function outcomeOf(error: unknown): TryAgain['tryAgain'] | undefined {
   if (error instanceof NodeAway) return 'nothing was done';
   if (error instanceof CallTimedOut) return 'unknown';
-  return error instanceof CallRefused ? (error.data as TryAgain | undefined)?.tryAgain : undefined;
+  if (!(error instanceof CallRefused)) return undefined;
+  const data = error.data as (Partial<TryAgain> & { readonly isNotServed?: true }) | undefined;
+  // Of the directory, which has become another's.
+  return data?.isNotServed === true ? 'nothing was done' : data?.tryAgain;
 }
 
 function refusedBy(node: string, error: unknown): unknown {

@@ -10,7 +10,8 @@ import { directoryId, noNodesSchema } from '../../engine/runtime/cluster/ports.t
 import { Database, removeDatabase } from '../../store/database.ts';
 import { directoryWorkspaces } from '../../store/directory/directory.ts';
 import type { ClusterStore } from '../../workers/cluster/cluster.ts';
-import type { GatherOptions, gather } from '../../workers/cluster/gathering.ts';
+import type { Gathered, GatherOptions, gather } from '../../workers/cluster/gathering.ts';
+import type { Packing } from '../../workers/cluster/packing.ts';
 import type { ClusterConfig, Config } from '../process/config.ts';
 import { clusterOf, openStore } from './cluster.ts';
 import { ProgramError } from './command.ts';
@@ -93,7 +94,14 @@ async function withGathering<Result>(
     store = await openStore(config, { mustExist: true });
     // A name that a backup leaves out.
     const options = { store, packing, work: join(room.dataDir, 'incoming') };
-    const gathering = new Gathering({ cluster, config, store, room, gather: (...of) => gather(options, ...of) });
+    const gathering = new Gathering({
+      cluster,
+      config,
+      store,
+      packing,
+      room,
+      gather: (...of) => gather(options, ...of),
+    });
     if (!(await gathering.fetch(directoryId))) throw new ProgramError(`the cluster ${cluster.name} has no data yet`);
     return await use(gathering);
   } finally {
@@ -110,6 +118,7 @@ interface GatheringOptions {
   readonly cluster: ClusterConfig;
   readonly config: Config;
   readonly store: ClusterStore;
+  readonly packing: Packing;
   readonly room: Room;
   readonly gather: Gather;
 }
@@ -119,20 +128,22 @@ export class Gathering {
   /** For messages. */
   readonly title: string;
   readonly store: ClusterStore;
+  readonly packing: Packing;
   readonly #options: GatheringOptions;
 
   constructor(options: GatheringOptions) {
     this.#options = options;
     this.dataDir = options.room.dataDir;
     this.store = options.store;
+    this.packing = options.packing;
     this.title = `the cluster ${options.cluster.name}`;
   }
 
   /**
-   * Fetches the file of a workspace, or of the directory, as it is now, in place of one that is there. False: the cluster
-   * has none. Throws ProgramError if the disk has too little room.
+   * Fetches the file of a workspace, or of the directory, as it is now, in place of one that is there. Undefined: the
+   * cluster has none. Throws ProgramError if the disk has too little room.
    */
-  async fetch(id: string): Promise<boolean> {
+  async fetch(id: string): Promise<Gathered | undefined> {
     this.remove(id);
     await this.#requireRoom(id);
     try {
@@ -145,6 +156,11 @@ export class Gathering {
 
   remove(id: string): void {
     removeDatabase(this.pathOf(id));
+  }
+
+  /** For what is under way. */
+  workPath(name: string): string {
+    return join(this.dataDir, 'incoming', name);
   }
 
   pathOf(id: string): string {
@@ -200,6 +216,12 @@ async function gatherAll(gathering: Gathering, named: string | undefined): Promi
 async function removedAtTheEnd<Result>(folder: string, use: () => Promise<Result>): Promise<Result> {
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   const interrupted = (signal: NodeJS.Signals): void => {
+    if (isUninterrupted) {
+      // Once more ends it at once.
+      process.stderr.write('switchboard: ends in a moment\n');
+      interruption ??= signal;
+      return;
+    }
     remove();
     process.kill(process.pid, signal);
   };
@@ -209,6 +231,20 @@ async function removedAtTheEnd<Result>(folder: string, use: () => Promise<Result
   } finally {
     for (const signal of signals) process.off(signal, interrupted);
     remove();
+    if (interruption !== undefined) process.kill(process.pid, interruption);
+  }
+}
+
+let isUninterrupted = false;
+let interruption: NodeJS.Signals | undefined;
+
+/** For work that must not be left half done: a signal that comes meanwhile counts when the command has ended. */
+export async function uninterrupted<Result>(work: () => Promise<Result>): Promise<Result> {
+  isUninterrupted = true;
+  try {
+    return await work();
+  } finally {
+    isUninterrupted = false;
   }
 }
 

@@ -7,10 +7,10 @@ import { workspacePath } from '../../engine/operations/integrity.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
 import { Database } from '../../store/database.ts';
-import { contactsNamed } from '../../store/operations/erasure.ts';
 import { readConfig } from '../process/config.ts';
 import { holdDataFolder, runToCompletion, takeDataFolder, unfinishedCommand } from '../process/data-folder.ts';
 import { type Command, exitCodes, ProgramError, say, textOf } from './command.ts';
+import { contactNamed, erasedInWords, type NamedContact, wouldErase } from './contact-named.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 export const command: Command = {
@@ -23,11 +23,23 @@ workspace's uploads there are not removed.
                      its conversations, which stay, emptied, so that reports stay correct
   --yes              do it; without it, only print what would be erased
 
-A record of what was erased and when, by id, is kept.`,
+A record of what was erased and when, by id, is kept.
+
+With the settings of a node of a cluster, it erases a contact of a workspace while the nodes run; the workspace is answered with 503 for
+some seconds. If the command is killed meanwhile, repeat it: until then nobody serves the workspace.`,
   options: { contact: { type: 'string' }, yes: { type: 'boolean' } },
   operands: { min: 1, max: 1 },
   async run({ values, operands: [name = ''] }) {
     const config = readConfig(process.env);
+    if (config.cluster !== undefined) {
+      // Loaded in a cluster only.
+      const { eraseInCluster } = await import('./cluster-erase.ts');
+      return eraseInCluster(config, {
+        named: name,
+        contact: textOf(values, 'contact'),
+        isMeant: values['yes'] === true,
+      });
+    }
     const dataDir = resolve(config.dataDir);
     const areUploadsHere = config.storage.provider !== 's3';
     const contact = textOf(values, 'contact');
@@ -86,27 +98,15 @@ async function oneContact(
 ): Promise<void> {
   const workspace = workspaceNamed(dataDir, named.workspace);
   const db = Database.openReader(workspacePath(dataDir, workspace.id));
-  let found: ReturnType<typeof contactsNamed>;
+  let contact: NamedContact;
   try {
-    found = contactsNamed(db, named.contact);
+    contact = contactNamed(db, workspace.name, named.contact);
   } finally {
     db.close();
   }
-  const [contact, ...others] = found;
-  if (contact === undefined)
-    throw new ProgramError(`${workspace.name} has no contact with the id, email or number ${named.contact}`);
-  if (others.length > 0)
-    throw new ProgramError(
-      `${found.length} contacts match ${named.contact}; give the id of one: ${found.map(({ id }) => id).join(', ')}`,
-    );
   if (!isMeant) {
-    say(
-      `Would erase the contact ${contact.name ?? contact.email ?? contact.id} (${contact.id}) of ${workspace.name}. Add --yes to do it.`,
-    );
+    say(wouldErase(contact, workspace.name));
     return;
   }
-  const { visitors, conversations, messages } = await eraseContactOf(of(workspace.id), contact.id);
-  say(
-    `Erased the contact ${contact.id} of ${workspace.name}: ${visitors} visitors, ${conversations} conversations, ${messages} messages.`,
-  );
+  say(erasedInWords(contact, workspace.name, await eraseContactOf(of(workspace.id), contact.id)));
 }

@@ -16,8 +16,8 @@ interface Listed {
   load(): Promise<{ readonly command: Command }>;
 }
 
-const ofOneServer =
-  'it works on the data folder of a server alone; without CLUSTER_… settings, it works on a folder made by switchboard restore';
+const restoredAlone =
+  'it works on the data folder of a server alone. Without CLUSTER_… settings it restores into an empty DATA_DIR, also one workspace beside the others, and switchboard cluster import brings that folder into a new cluster, under another CLUSTER_NAME (Going back to one server, in docs/operations/cluster.md)';
 
 const commands: readonly Listed[] = [
   {
@@ -34,7 +34,7 @@ const commands: readonly Listed[] = [
     words: ['restore'],
     summary: 'restore a backup',
     worksOnFolder: true,
-    refusedToNodes: ofOneServer,
+    refusedToNodes: restoredAlone,
     load: () => import('./restore.ts'),
   },
   {
@@ -61,7 +61,6 @@ const commands: readonly Listed[] = [
     words: ['erase'],
     summary: 'permanently remove a contact or a workspace',
     worksOnFolder: true,
-    refusedToNodes: ofOneServer,
     load: () => import('./erase.ts'),
   },
   {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { LogEntry, Snapshots, WorkspaceLogs } from '../../engine/runtime/cluster/ports.ts';
 import { applyPieces } from '../../store/page-log/apply.ts';
 import { piecesTogether } from '../../store/page-log/entries.ts';
-import { firstLink } from '../../store/page-log/pieces.ts';
+import { firstLink, type Link } from '../../store/page-log/pieces.ts';
 import type { Packing } from './packing.ts';
 
 /** While it reads, a newer snapshot may replace the one that it has, and the log behind the old one be purged. */
@@ -21,11 +21,17 @@ export interface GatherOptions {
   readonly work: string;
 }
 
+/** The newest entry of its log, which a file equals, and what the next change of the file names. */
+export interface Gathered {
+  readonly sequence: number;
+  readonly link: Link;
+}
+
 /**
- * Writes the file of a workspace or of the directory to `path`, which must not exist. False: the cluster has none. Rejects
- * with LogUnreachable, among others, and leaves no file then.
+ * Writes the file of a workspace or of the directory to `path`, which must not exist. Undefined: the cluster has none.
+ * Rejects with LogUnreachable, among others, and leaves no file then.
  */
-export async function gather(options: GatherOptions, workspaceId: string, path: string): Promise<boolean> {
+export async function gather(options: GatherOptions, workspaceId: string, path: string): Promise<Gathered | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await gatherOnce(options, workspaceId, path);
@@ -40,7 +46,7 @@ async function gatherOnce(
   { store, packing, work }: GatherOptions,
   workspaceId: string,
   path: string,
-): Promise<boolean> {
+): Promise<Gathered | undefined> {
   const { logs, snapshots } = store;
   const snapshot = await snapshots.newest(workspaceId);
   let { sequence, link } = snapshot ?? { sequence: 0, link: firstLink };
@@ -67,7 +73,7 @@ async function gatherOnce(
     if (entries.push(entry) === entriesAtOnce) await applyAll();
   }
   await applyAll();
-  if (sequence > 0) return true;
+  if (sequence > 0) return { sequence, link };
   await rm(path);
-  return false;
+  return undefined;
 }
