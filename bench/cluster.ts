@@ -1,6 +1,7 @@
 // A cluster of three nodes on three NATS servers, all on this machine, beside one node alone with the same settings:
-// sends, the cost of a request that comes in at another node than the owner's, the pause of a planned hand-over, and the
-// time from the kill of a node, alone and with a NATS server, to the first acknowledged write of each of its workspaces.
+// sends, the cost of a request that comes in at another node than the owner's, the pause of a planned hand-over, what clients
+// notice of the stop of a node with many workspaces, and the time from the kill of a node, alone and with a NATS server, to
+// the first acknowledged write of each of its workspaces.
 // Without a nats-server on this machine, the bench says so and measures nothing.
 
 import { rmSync } from 'node:fs';
@@ -44,6 +45,10 @@ const patienceMs = 300_000;
  * 125 writes a second. Two cores that hold three nodes and three servers have little left at 250.
  */
 const thinkMs = 8;
+/** While a node stops, a client of its workspaces that rests is hurried this often: 50 writes a second more. */
+const hurryEveryMs = 20;
+/** How often whoever sends clients to nodes asks whether they are ready. */
+const probeEveryMs = 250;
 
 /** A workspace with a conversation for each connection. */
 export interface Desk {
@@ -102,7 +107,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       ...handOver,
     ];
   });
-  return [...together, ...(await deaths(quick ? 50 : 1000))];
+  return [...together, ...(await ends(quick ? 50 : 1000))];
 }
 
 /** `imported`: the data folder of one node, brought in before the nodes start. */
@@ -130,6 +135,12 @@ export async function makeDesk(node: ServiceNode | undefined): Promise<Desk> {
     token: owner.token,
     conversationIds: await startChats(api, embedId, connections),
   };
+}
+
+/** Workspaces that were brought in, each with the token of its owner. */
+interface Made {
+  readonly tokens: readonly string[];
+  readonly workspaceIds: readonly string[];
 }
 
 interface DeskAt {
@@ -285,10 +296,10 @@ export async function pausesOf(
 }
 
 /**
- * So many workspaces, brought in as one node's data folder, with a client each. One node is killed; once it is back, another
- * one and a NATS server with it.
+ * So many workspaces, brought in as one node's data folder, with a client each. One node is stopped; once it is back, another
+ * one is killed; once that is back, the third one and a NATS server with it.
  */
-async function deaths(count: number): Promise<Row[]> {
+async function ends(count: number): Promise<Row[]> {
   const folder = makeDataDir();
   try {
     const made = await makeWorkspaces(join(folder, 'data'), count, {
@@ -297,14 +308,19 @@ async function deaths(count: number): Promise<Row[]> {
       STORAGE_PROVIDER: 'none',
     });
     return await withCluster({ ...whole, imported: join(folder, 'data') }, async (cluster) => {
-      const [first, second] = cluster.nodes;
+      const [first, second, third] = cluster.nodes;
       const [server] = cluster.nats;
-      if (first === undefined || second === undefined || server === undefined) throw new Error('there are too few');
+      if (first === undefined || second === undefined || third === undefined || server === undefined)
+        throw new Error('there are too few');
+      const stop = await stopOf(cluster, made, third);
+      third.begin();
+      await third.ready();
       const ofNode = await firstWritesAfterDeath(cluster, made, first);
       first.begin();
       await first.ready();
       const ofBoth = await firstWritesAfterDeath(cluster, made, second, server);
       return [
+        ...stopRows(`SIGTERM to a node, ${many(count)} workspaces`, stop),
         ...deathRows(`kill -9 of a node, ${many(count)} workspaces`, ofNode, 5000),
         ...deathRows(`kill -9 of a node and a NATS server, ${many(count)} workspaces`, ofBoth, 10_000),
       ];
@@ -327,21 +343,55 @@ function deathRows(what: string, timesMs: number[], below: number): Row[] {
   ];
 }
 
+function stopRows(what: string, { tookMs, longestMs, errors }: WritesDuring): Row[] {
+  const name = `${what}, ${longestMs.length} of them its own`;
+  return [
+    row({ name: `${name}: until it has ended`, value: tookMs, unit: 'ms' }),
+    row({ name: `${name}: longest write of each, p50`, value: percentile(longestMs, 0.5), unit: 'ms' }),
+    row({ name: `${name}: longest write of each, p99`, value: percentile(longestMs, 0.99), unit: 'ms' }),
+    row({ name: `${name}: longest write of each, max`, value: Math.max(...longestMs), unit: 'ms' }),
+    row({ name: `${name}: errors that clients saw`, value: errors, unit: '', target: { below: 1 } }),
+  ];
+}
+
+/** What the clients notice of the stop of `node`; they are sent to it until it says that it is not ready. */
+async function stopOf(cluster: ServiceCluster, made: Made, node: ServiceNode): Promise<WritesDuring> {
+  let isReady = true;
+  const over = new AbortController();
+  const probe = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      isReady = await node.isReady();
+      await pause(probeEveryMs, undefined, { signal: over.signal }).catch(() => undefined);
+    }
+  };
+  const probing = probe();
+  try {
+    return await writesDuring({
+      tokens: made.tokens,
+      urls: () => cluster.nodes.filter((one) => one !== node || isReady).map(({ url }) => url),
+      measured: () => ownedBy(cluster, made, node),
+      async happen() {
+        const { code } = await node.stop();
+        if (code !== 0) throw new Error(`${node.name} ended with ${code}`);
+      },
+    });
+  } finally {
+    over.abort();
+    await probing;
+  }
+}
+
 /** Of the workspaces of `victim`, which dies, and `server` with it if there is one. */
 function firstWritesAfterDeath(
   cluster: ServiceCluster,
-  { tokens, workspaceIds }: { readonly tokens: readonly string[]; readonly workspaceIds: readonly string[] },
+  made: Made,
   victim: ServiceNode,
   server?: NatsServer,
 ): Promise<number[]> {
   const others = cluster.nodes.filter((node) => node !== victim);
   return firstWritesAfter({
-    tokens,
-    async measured() {
-      const workspaces = await withCopies(cluster);
-      const owners = new Map(workspaces.map(({ workspaceId, owner }) => [workspaceId, owner]));
-      return (index) => owners.get(workspaceIds[index] ?? '') === victim.name;
-    },
+    tokens: made.tokens,
+    measured: () => ownedBy(cluster, made, victim),
     urls: () => (victim.isUp ? [victim, ...others] : others).map(({ url }) => url),
     async fault() {
       await Promise.all([victim.kill({ losesData: false }), server?.kill()]);
@@ -349,52 +399,112 @@ function firstWritesAfterDeath(
   });
 }
 
-/** Every workspace, once each has a copy at another node than its owner: a cluster that has run for a while. */
-async function withCopies(cluster: ServiceCluster): Promise<ClusterStatus['workspaces']> {
+/** Which of the workspaces are the node's, once the cluster has come to rest. */
+async function ownedBy(
+  cluster: ServiceCluster,
+  { workspaceIds }: Made,
+  { name }: ServiceNode,
+): Promise<(index: number) => boolean> {
+  const workspaces = await atRest(cluster);
+  const owners = new Map(workspaces.map(({ workspaceId, owner }) => [workspaceId, owner]));
+  return (index) => owners.get(workspaceIds[index] ?? '') === name;
+}
+
+/** Every workspace, once each has a copy at another node than its owner and none moves: a cluster that has run for a while. */
+async function atRest(cluster: ServiceCluster): Promise<ClusterStatus['workspaces']> {
   const untilMs = performance.now() + patienceMs;
+  let before = '';
   for (;;) {
-    const { workspaces } = await cluster.status();
-    if (workspaces.every(({ copies }) => copies.length > 0)) return workspaces;
-    if (performance.now() > untilMs) throw new Error('some workspaces have no copy');
+    const { nodes, workspaces } = await cluster.status();
+    const owners = workspaces.map(({ owner, epoch }) => `${owner} ${epoch}`).join();
+    const isShared = nodes.length === cluster.nodes.length && nodes.every((node) => node.workspaces > 0);
+    if (isShared && owners === before && workspaces.every(({ copies }) => copies.length > 0)) return workspaces;
+    before = owners;
+    if (performance.now() > untilMs) throw new Error('some workspaces move, or have no copy');
     await pause(statusEveryMs);
   }
 }
 
-/**
- * Milliseconds from the fault to the first acknowledged write that left after it, of each measured workspace, whose client
- * writes at once. Which these are is asked once every workspace has been written to.
- */
-export async function firstWritesAfter(options: {
+interface Measured {
   readonly tokens: readonly string[];
   urls(): readonly string[];
+  /** Asked once every workspace has been written to. */
   measured(): Promise<(index: number) => boolean>;
-  fault(): Promise<void>;
-}): Promise<number[]> {
+}
+
+/** A client for each workspace, that writes; `use` gets all, and those that are measured, from now on. */
+async function withWriters<Result>(
+  { tokens, urls, measured }: Measured,
+  use: (writers: readonly Writer[], measured: readonly Writer[]) => Promise<Result>,
+): Promise<Result> {
   const random = randomFrom(seed);
-  const writers = options.tokens.map(
-    (token) =>
-      new Writer({
-        urls: options.urls,
-        token,
-        path: '/api/v1/contacts',
-        body: contact,
-        thinkMs: thinkMs * options.tokens.length,
-        random,
-      }),
+  const path = '/api/v1/contacts';
+  const writers = tokens.map(
+    (token) => new Writer({ urls, token, path, body: contact, thinkMs: thinkMs * tokens.length, random }),
   );
   try {
     await until('some workspaces take no write', () => writers.every(({ acknowledged }) => acknowledged > 0));
-    const isMeasured = await options.measured();
-    const measured = writers.filter((_, index) => isMeasured(index));
-    for (const writer of measured) writer.forget();
+    const isMeasured = await measured();
+    for (const writer of writers) writer.forget();
+    return await use(
+      writers,
+      writers.filter((_, index) => isMeasured(index)),
+    );
+  } finally {
+    await Promise.all(writers.map((writer) => writer.end()));
+  }
+}
+
+export interface WritesDuring {
+  readonly tookMs: number;
+  /** Of each measured workspace, from the first attempt of a write to its acknowledgement. */
+  readonly longestMs: number[];
+  /** Of all workspaces. */
+  readonly errors: number;
+}
+
+/** What clients notice of what happens, while those of the measured workspaces write more often, in turns. */
+export function writesDuring(options: Measured & { happen(): Promise<void> }): Promise<WritesDuring> {
+  return withWriters(options, async (writers, measured) => {
+    const random = randomFrom(seed);
+    let isOver = false;
+    const hurry = async (): Promise<void> => {
+      for (; !isOver; await pause(hurryEveryMs)) measured[random.below(measured.length)]?.hurry();
+    };
+    const hurrying = hurry();
+    try {
+      const begunMs = performance.now();
+      await options.happen();
+      const tookMs = performance.now() - begunMs;
+      // Also the writes that it held up.
+      const before = measured.map(({ acknowledged }) => acknowledged);
+      await until('some workspaces take no write', () =>
+        measured.every(({ acknowledged }, index) => acknowledged > (before[index] ?? 0)),
+      );
+      return {
+        tookMs,
+        longestMs: measured.map(({ longestMs }) => longestMs),
+        errors: writers.reduce((sum, { failures }) => sum + failures, 0),
+      };
+    } finally {
+      isOver = true;
+      await hurrying;
+    }
+  });
+}
+
+/**
+ * Milliseconds from the fault to the first acknowledged write that left after it, of each measured workspace, whose client
+ * writes at once.
+ */
+export function firstWritesAfter(options: Measured & { fault(): Promise<void> }): Promise<number[]> {
+  return withWriters(options, async (_, measured) => {
     const faultMs = performance.now();
     await options.fault();
     for (const writer of measured) writer.hurry();
     await until('some workspaces take no write', () => measured.every(({ first }) => first !== undefined));
     return measured.map(({ first }) => (first?.acknowledgedMs ?? Number.NaN) - faultMs);
-  } finally {
-    await Promise.all(writers.map((writer) => writer.end()));
-  }
+  });
 }
 
 /** Rejects with `problem` after a while. */

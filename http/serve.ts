@@ -49,7 +49,9 @@ export interface Running {
    * is logged, and the previous one stays in use. Rejects if nothing can listen any more.
    */
   reload(): Promise<void>;
-  /** Finishes what is in progress, makes it durable, notifies the sockets, closes. Within stopTimeoutMs. */
+  /** The longest that stop() takes: ten seconds, and for a node of several what it takes to hand over. */
+  readonly stopsWithinMs: number;
+  /** Hands over, finishes what is in progress, makes it durable, notifies the sockets, closes. */
   stop(): Promise<void>;
 }
 
@@ -57,6 +59,8 @@ export interface Running {
 const bodyTimeoutMs = 7_000;
 /** One log line a minute for each kind of event that a flood repeats. */
 const logEveryMs = 60_000;
+/** Of a stop, without what is handed over to other nodes. */
+const stopTimeoutMs = 10_000;
 /** For requests in progress; the rest of the ten seconds is for the disk. */
 const drainTimeoutMs = 6_000;
 
@@ -310,6 +314,10 @@ class Service implements Running {
       );
   }
 
+  get stopsWithinMs(): number {
+    return stopTimeoutMs + (this.#options.cluster?.handsOverWithinMs ?? 0);
+  }
+
   stop(): Promise<void> {
     const { log } = this.services;
     if (this.#stopping === undefined) {
@@ -326,7 +334,10 @@ class Service implements Running {
     const { engine, sockets } = this.#parts;
     const { cluster } = this.#options;
     this.#parts.isReady = false;
-    await cluster?.handOver();
+    if (cluster !== undefined) {
+      this.#server.endConnections();
+      await cluster.handOver();
+    }
     this.#server.stopListening();
     const inProgress = Promise.all([this.#server.drained(), this.#smtp?.close(), sockets.quiesced(), engine.rest()]);
     await Promise.race([inProgress, new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref())]);

@@ -1,4 +1,4 @@
-// `switchboard serve`: reads the settings, runs the service, and stops it on SIGTERM or SIGINT within ten seconds.
+// `switchboard serve`: reads the settings, runs the service, and stops it on SIGTERM or SIGINT within a time.
 
 import { resolve } from 'node:path';
 import { isEveryAddress, urlAt } from '../edge/listening.ts';
@@ -7,8 +7,6 @@ import { unknownSettings } from '../process/setting-names.ts';
 import type { Running } from '../serve.ts';
 import { type Command, exitCodes, say } from './command.ts';
 import { warningsOf } from './config-warnings.ts';
-
-const stopTimeoutMs = 10_000;
 
 export const command: Command = {
   usage: '',
@@ -27,7 +25,7 @@ SMTP_TLS_CERT and the database GEO_DB.`,
     // Before the start is announced: whoever reads the announcement may stop the service at once.
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => {
-        setTimeout(() => process.exit(exitCodes.failed), stopTimeoutMs).unref();
+        setTimeout(() => process.exit(exitCodes.failed), running.stopsWithinMs).unref();
         void running.stop().then(() => process.exit(exitCodes.done));
       });
     }

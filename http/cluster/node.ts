@@ -13,6 +13,7 @@ import { CallRefused, directoryId, NodeAway, type NodeRecord } from '../../engin
 import { Restorer } from '../../engine/runtime/cluster/restore.ts';
 import { Router } from '../../engine/runtime/cluster/routing.ts';
 import { SnapshotMaker } from '../../engine/runtime/cluster/snapshots.ts';
+import { handOverAll, handOverWithinMs } from '../../engine/runtime/cluster/stopping.ts';
 import { View } from '../../engine/runtime/cluster/view.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import type { Log } from '../../engine/runtime/log.ts';
@@ -74,8 +75,6 @@ const callMs = 5000;
 const pingMs = 500;
 /** Reading a copy of a gigabyte takes minutes; whoever hands over asks again. */
 const warmMs = 60_000;
-/** How long a node that stops waits for the others to take what it serves. */
-const handOverMs = 5000;
 /** Of a node that stops, for the files that it still served. */
 const closeForMs = 2000;
 /** Within this time the others, and load balancers, have heard where everything is now. */
@@ -136,6 +135,8 @@ type RoutedRequest = Parameters<Routing['answer']>[1];
 export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailElsewhere {
   readonly settings: ClusterConfig;
   readonly view: View;
+  /** The longest that handOver() takes. */
+  readonly handsOverWithinMs = handOverWithinMs + heardMs;
   readonly #store: ClusterStore;
   readonly #ground: Ground;
   readonly #packing: Packing = createPacking();
@@ -398,7 +399,12 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       ({ node, isReady, isDraining }) => node !== lease.record.node && isReady && !isDraining,
     );
     if (!others || !lease.isHeld) return;
-    await Promise.race([ownerships.drain().catch(() => undefined), this.#pause(handOverMs)]);
+    const { clock, log } = this.#ground;
+    const begunMs = clock.now();
+    const { all } = ownerships.left;
+    await handOverAll(ownerships, clock);
+    const left = ownerships.left.all;
+    log.info({ workspaces: all - left, left, durationMs: clock.now() - begunMs }, 'workspaces were handed over');
     // Until then some are still sent here, and are sent on.
     await this.#pause(heardMs);
   }

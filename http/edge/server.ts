@@ -127,6 +127,7 @@ export class Server {
   #address = { host: '', port: 0 };
   #underWay = 0;
   #isStopping = false;
+  #endsConnections = false;
   /** The network of the connection that is being refused. */
   #refused: string | undefined;
 
@@ -142,7 +143,7 @@ export class Server {
       compression: new Compression(),
       bodyTimeoutMs: options.bodyTimeoutMs,
       stallTimeoutMs: options.stallTimeoutMs ?? stallTimeoutMs,
-      isStopping: () => this.#isStopping,
+      isStopping: () => this.#endsConnections || this.#isStopping,
       lastHeaders: headers,
       headers: { ...headers, Connection: 'keep-alive', 'Keep-Alive': `timeout=${keepAliveSeconds}` },
     };
@@ -164,6 +165,14 @@ export class Server {
     // Both in one turn of the loop, so that no other process can take the port in between.
     us_listen_socket_close(this.#listening);
     await this.#listen(this.#address.host, this.#address.port);
+  }
+
+  /**
+   * From now on each connection ends with its next reply, which says so: when everything is closed, no client is about to
+   * send its next request.
+   */
+  endConnections(): void {
+    this.#endsConnections = true;
   }
 
   /** Accepts no new connection; requests in progress finish. */

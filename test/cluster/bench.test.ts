@@ -1,14 +1,14 @@
 // What `npm run bench -- --only cluster` measures, on one ordinary node: that each figure is there, not how large it is.
 
 import t from 'tap';
-import { firstWritesAfter, hopCosts, makeDesk, pausesOf, sendsTo } from '../../bench/cluster.ts';
+import { firstWritesAfter, hopCosts, makeDesk, pausesOf, sendsTo, writesDuring } from '../../bench/cluster.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { ServiceCluster } from './processes/service-cluster.ts';
 
 // A process that starts twice.
 t.setTimeout(300_000);
 
-t.test('[bench] sends, a hop, pauses, and the first write after a kill', async (t) => {
+t.test('[bench] sends, a hop, pauses, writes meanwhile, and the first write after a kill', async (t) => {
   const { nodes } = await ServiceCluster.start(t, {
     nodes: 1,
     nats: 0,
@@ -40,6 +40,21 @@ t.test('[bench] sends, a hop, pauses, and the first write after a kill', async (
   const [p50, p99, errors] = pauses;
   t.ok((p50?.value ?? 0) > 0 && (p99?.value ?? 0) >= (p50?.value ?? 0));
   t.equal(errors?.value, 0, 'nothing was refused');
+
+  const during = await writesDuring({
+    tokens: [desk.token],
+    urls: () => [node.url],
+    measured: async () => () => true,
+    async happen() {
+      node.pause();
+      t.notOk(await node.isReady());
+      node.resume();
+      await node.ready();
+    },
+  });
+  const [longestMs = 0, ...more] = during.longestMs;
+  t.ok(longestMs > 0 && during.tookMs > 0);
+  t.same([more, during.errors], [[], 0]);
 
   let hasDied = false;
   const [first, ...others] = await firstWritesAfter({

@@ -72,21 +72,121 @@ t.test('[cluster ownership] moved by hand, it stays there, and no client sees mo
   t.equal(cluster.world.wrong, undefined);
 });
 
-t.test('[cluster ownership] a node that stops hands over one by one, and gets its share when it is back', async (t) => {
+t.test(
+  '[cluster ownership] a node that stops hands over what it has, and gets its share when it is back',
+  async (t) => {
+    const cluster = await calmCluster(t);
+    const before = ownersOf(cluster);
+    const writing = write(cluster, ['bea', 'cleo']);
+    await cluster.world.run(1000);
+    void cluster.nodeOf('ada')?.stop();
+    await cluster.world.run(6000);
+    t.equal(cluster.nodeOf('ada'), undefined, 'it has ended');
+    t.notOk(ownersOf(cluster).includes('ada'));
+    cluster.start('ada');
+    await cluster.world.run(20_000);
+    t.same(ownersOf(cluster), before);
+    t.same(writing.failed, []);
+    t.ok(writing.longestMs < 250, `${writing.longestMs} ms`);
+    t.equal(cluster.world.wrong, undefined);
+  },
+);
+
+/** The node that serves the most, and what. */
+function busiest(cluster: ClusterSimulation): { name: string; own: string[]; others: string[] } {
+  const owners = ownersOf(cluster);
+  const of = (name: string): string[] => workspaces.filter((_, index) => owners[index] === name);
+  const [name = '', ...others] = names.toSorted((a, b) => of(b).length - of(a).length);
+  return { name, own: of(name), others };
+}
+
+/** Before a copy on one of the nodes is said to be up to date, `hold` is awaited. */
+function holdCopies(
+  cluster: ClusterSimulation,
+  nodes: readonly string[],
+  hold: (workspaceId: string) => Promise<void>,
+): void {
+  for (const name of nodes) {
+    const ownerships = cluster.nodeOf(name)?.ownerships;
+    if (ownerships === undefined) throw new Error('it is not there');
+    const warm = ownerships.warm.bind(ownerships);
+    ownerships.warm = async (workspaceId) => {
+      await hold(workspaceId);
+      await warm(workspaceId);
+    };
+  }
+}
+
+/** One after another can be handed over, each so much later. */
+function slowCopies(cluster: ClusterSimulation, { own, others }: ReturnType<typeof busiest>, everyMs: number): void {
+  const { world } = cluster;
+  const fromMs = new Map(own.map((workspaceId, index) => [workspaceId, world.nowMs + everyMs * (index + 1)]));
+  holdCopies(cluster, others, (workspaceId) =>
+    world.nowMs < (fromMs.get(workspaceId) ?? 0) ? Promise.reject(new Error('not yet')) : Promise.resolve(),
+  );
+}
+
+t.test('[cluster ownership] a node that stops hands over several at once', async (t) => {
   const cluster = await calmCluster(t);
-  const before = ownersOf(cluster);
-  const writing = write(cluster, ['bea', 'cleo']);
+  const { name, own, others } = busiest(cluster);
+  let underWay = 0;
+  holdCopies(cluster, others, () => {
+    underWay += 1;
+    return new Promise(() => {});
+  });
+  void cluster.nodeOf(name)?.stop();
   await cluster.world.run(1000);
-  void cluster.nodeOf('ada')?.stop();
-  await cluster.world.run(6000);
-  t.equal(cluster.nodeOf('ada'), undefined, 'it has ended');
-  t.notOk(ownersOf(cluster).includes('ada'));
-  cluster.start('ada');
-  await cluster.world.run(20_000);
-  t.same(ownersOf(cluster), before);
+  t.ok(own.length > 2);
+  t.equal(underWay, own.length);
+});
+
+t.test('[cluster ownership] a node that stops goes on for as long as it hands something over', async (t) => {
+  const cluster = await calmCluster(t);
+  const sharing = busiest(cluster);
+  const { name, own, others } = sharing;
+  const writing = write(cluster, others);
+  slowCopies(cluster, sharing, 2500);
+  void cluster.nodeOf(name)?.stop();
+  await cluster.world.run(2500 * own.length - 500);
+  t.ok(own.length * 2500 > 5000, 'longer than it waits for one');
+  t.equal(ownersOf(cluster).filter((owner) => owner === name).length, 1);
+  t.ok(cluster.nodeOf(name), 'it waits for the last one');
+  await cluster.world.run(3000);
+  t.equal(cluster.nodeOf(name), undefined);
+  t.notOk(ownersOf(cluster).includes(name));
   t.same(writing.failed, []);
-  t.ok(writing.longestMs < 250, `${writing.longestMs} ms`);
-  t.equal(cluster.world.wrong, undefined);
+});
+
+t.test('[cluster ownership] a node that stops waits five seconds for what acts outside', async (t) => {
+  const cluster = await calmCluster(t);
+  const sharing = busiest(cluster);
+  const { name, own } = sharing;
+  const files = cluster.nodeOf(name)?.files;
+  if (files === undefined) throw new Error('it is not there');
+  const settle = files.settle.bind(files);
+  files.settle = (workspaceId) => (workspaceId === own[0] ? new Promise<void>(() => {}) : settle(workspaceId));
+  // The last of the others is handed over when some seconds are gone.
+  slowCopies(cluster, sharing, 1000);
+  void cluster.nodeOf(name)?.stop();
+  await cluster.world.run(4500);
+  t.ok(cluster.nodeOf(name));
+  t.same(
+    own.filter((workspaceId) => cluster.servers.ownerOf(workspaceId)?.ownership.node === name),
+    [own[0]],
+  );
+  await cluster.world.run(2000);
+  t.equal(cluster.nodeOf(name), undefined);
+});
+
+t.test('[cluster ownership] a node that can hand over nothing stops all the same', async (t) => {
+  const cluster = await calmCluster(t);
+  const { name, others } = busiest(cluster);
+  holdCopies(cluster, others, () => Promise.reject(new Error('its disk is full')));
+  void cluster.nodeOf(name)?.stop();
+  await cluster.world.run(4500);
+  t.ok(cluster.nodeOf(name));
+  await cluster.world.run(2000);
+  t.equal(cluster.nodeOf(name), undefined);
 });
 
 t.test('[cluster ownership] a node that is gone is followed by the others; what they had stays theirs', async (t) => {

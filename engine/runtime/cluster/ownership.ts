@@ -28,6 +28,11 @@ import type { View } from './view.ts';
 
 /** A dead node's workspaces: each waits for the log and the disk most of the time. */
 const takingAtOnce = 32;
+/**
+ * Each waits for the next owner's copy and the log most of the time. More would be done sooner in all and each later, which is
+ * what its clients notice. For them the order is all the same: while others are handed over, this node answers as ever.
+ */
+const givingAtOnce = 8;
 const retryMs = 500;
 /** After what is under way. */
 const atOnceMs = 1;
@@ -90,10 +95,11 @@ export class Ownerships {
   readonly #node: string;
   readonly #holdings = new Map<string, Holding>();
   readonly #taking = new Limited(takingAtOnce, (workspaceId) => this.#take(workspaceId));
-  /** One by one: each is a moment's pause for its clients. */
-  readonly #giving = new Limited(1, (workspaceId) => this.#giveAsDue(workspaceId));
+  readonly #giving = new Limited(givingAtOnce, (workspaceId) => this.#giveAsDue(workspaceId));
   /** Those that could not be taken, and how many times in a row. */
   readonly #failures = new Map<string, number>();
+  /** No longer served here, and not yet another's: their records are being changed. */
+  #changingOwner = 0;
   readonly #leftAlone = new Set<string>();
   /** How many of them the log was told of. */
   #leftAloneTold = 0;
@@ -113,6 +119,12 @@ export class Ownerships {
   /** Workspaces served, or about to be. */
   get size(): number {
     return this.#holdings.size;
+  }
+
+  /** Of a node that drains, what is not handed over yet. `waiting`: those among them that act outside. */
+  get left(): { readonly all: number; readonly waiting: number } {
+    const waiting = [...this.#holdings.values()].filter(({ isWaitedFor }) => isWaitedFor === true).length;
+    return { all: this.#holdings.size + this.#changingOwner, waiting };
   }
 
   held(): IterableIterator<[string, Holding]> {
@@ -201,7 +213,8 @@ export class Ownerships {
   async drain(): Promise<void> {
     await this.#options.lease.update({ isDraining: true });
     this.#look();
-    while (this.#holdings.size > 0) await new Promise<void>((resolve) => void this.onceChanged(resolve));
+    while (this.#holdings.size + this.#changingOwner > 0)
+      await new Promise<void>((resolve) => void this.onceChanged(resolve));
   }
 
   /** The lease is held again: what was served before must be taken again. */
@@ -469,17 +482,23 @@ export class Ownerships {
       this.#drop(workspaceId, holding, error);
       throw error;
     }
-    this.#drop(workspaceId, holding, new Error('the workspace was handed over'));
     const ownership: Ownership = {
       node: to.node,
       epoch: holding.epoch + 1,
       schema: lease.record.schema,
       isPinned,
     };
-    const revision = await owners.set(workspaceId, ownership, holding.revision);
-    if (revision === undefined) return;
-    view.note(workspaceId, { ownership, revision });
-    this.#options.counts?.observeHandOver();
+    this.#changingOwner += 1;
+    try {
+      this.#drop(workspaceId, holding, new Error('the workspace was handed over'));
+      const revision = await owners.set(workspaceId, ownership, holding.revision);
+      if (revision === undefined) return;
+      view.note(workspaceId, { ownership, revision });
+      this.#options.counts?.observeHandOver();
+    } finally {
+      this.#changingOwner -= 1;
+      this.#tell();
+    }
   }
 
   #drop(workspaceId: string, holding: Holding, cause: unknown, againMs = retryMs): void {

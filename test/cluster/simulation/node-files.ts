@@ -115,7 +115,7 @@ export class NodeFiles implements Files {
   }
 
   /** Some have outside work that takes longer than the others wait for. */
-  settle(): Promise<void> {
+  settle(_workspaceId: string): Promise<void> {
     return this.#wait(0, 120);
   }
 

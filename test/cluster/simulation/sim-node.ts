@@ -7,6 +7,7 @@ import type { NodeRecord } from '../../../engine/runtime/cluster/ports.ts';
 import { Restorer } from '../../../engine/runtime/cluster/restore.ts';
 import { Router } from '../../../engine/runtime/cluster/routing.ts';
 import { SnapshotMaker } from '../../../engine/runtime/cluster/snapshots.ts';
+import { handOverAll } from '../../../engine/runtime/cluster/stopping.ts';
 import { View } from '../../../engine/runtime/cluster/view.ts';
 import { silentLog } from '../../../engine/runtime/log.ts';
 import { NotServed } from '../../../engine/runtime/placement.ts';
@@ -134,8 +135,7 @@ export class SimNode {
 
   /** SIGTERM: it hands over what it can, within a time, and ends. */
   async stop(): Promise<void> {
-    const bound = new Promise<void>((resolve) => void this.life.clock.after(5000, resolve));
-    await Promise.race([this.ownerships.drain().catch(() => undefined), bound]);
+    await handOverAll(this.ownerships, this.life.clock);
     this.ownerships.end(new Error('the node stops'));
     await this.#lease.leave().catch(() => undefined);
     // Others may still send something here, and answers are on their way.
