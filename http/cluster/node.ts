@@ -9,7 +9,13 @@ import type { Clock } from '../../engine/runtime/clock.ts';
 import { Copies } from '../../engine/runtime/cluster/copies.ts';
 import { Lease, leaseMs } from '../../engine/runtime/cluster/lease.ts';
 import { Ownerships } from '../../engine/runtime/cluster/ownership.ts';
-import { CallRefused, directoryId, NodeAway, type NodeRecord } from '../../engine/runtime/cluster/ports.ts';
+import {
+  CallRefused,
+  directoryId,
+  LogUnreachable,
+  NodeAway,
+  type NodeRecord,
+} from '../../engine/runtime/cluster/ports.ts';
 import { Restorer } from '../../engine/runtime/cluster/restore.ts';
 import { Router } from '../../engine/runtime/cluster/routing.ts';
 import { SnapshotMaker } from '../../engine/runtime/cluster/snapshots.ts';
@@ -502,7 +508,23 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     await this.#running.ownerships.beReady();
   }
 
-  #requireSameSecrets(when: { readonly mayBegin: boolean }): Promise<void> {
+  /** For a while also while NATS does not answer: its servers may just have started, or elect a leader. */
+  async #requireSameSecrets(when: { readonly mayBegin: boolean }): Promise<void> {
+    const { clock, log } = this.#ground;
+    const untilMs = clock.now() + directoryMs;
+    for (;;) {
+      try {
+        await this.#lookAtSecrets(when);
+        return;
+      } catch (error) {
+        if (!(error instanceof LogUnreachable) || clock.now() >= untilMs) throw error;
+        log.warn({ err: error }, 'the record of the secrets could not be read; it is tried again');
+      }
+      await this.#pause(betweenLooksMs);
+    }
+  }
+
+  #lookAtSecrets(when: { readonly mayBegin: boolean }): Promise<void> {
     const areOthersThere = (): Promise<boolean> => this.areOthersThere();
     return requireSameSecrets(
       { logs: this.#store.logs, log: this.#ground.log, prints: this.#prints, areOthersThere },
