@@ -21,17 +21,18 @@ t.test('[cluster] a contact is erased while the nodes run', { skip }, async (t) 
   const second = await startNode(t, nats, { node: 'second', env });
   const secret = 'a secret that the nodes of a test share';
   const temporary = tempFolder(t);
+  const operatorEnv = {
+    CLUSTER_NATS_URL: nats.url,
+    CLUSTER_REPLICAS: '1',
+    CLUSTER_SECRET: secret,
+    JWT_SECRET: secret,
+    SECRETS_KEY: secret,
+    STORAGE_PROVIDER: 'none',
+    DATA_DIR: join(tempFolder(t), 'nothing'),
+    TMPDIR: temporary,
+  };
   const run = async (...args: string[]) => {
-    const done = await runCommand(args, {
-      CLUSTER_NATS_URL: nats.url,
-      CLUSTER_REPLICAS: '1',
-      CLUSTER_SECRET: secret,
-      JWT_SECRET: secret,
-      SECRETS_KEY: secret,
-      STORAGE_PROVIDER: 'none',
-      DATA_DIR: join(tempFolder(t), 'nothing'),
-      TMPDIR: temporary,
-    });
+    const done = await runCommand(args, operatorEnv);
     t.same(readdirSync(temporary), [], `${args.join(' ')} leaves nothing`);
     return done;
   };
@@ -113,6 +114,19 @@ t.test('[cluster] a contact is erased while the nodes run', { skip }, async (t) 
     if (snapshot === undefined) throw new Error('there is no snapshot');
     for await (const { sequence } of store.logs.read(workspaceId, 0))
       t.ok(sequence >= snapshot.sequence, 'the log begins with what was changed');
+  });
+
+  await t.test('interrupted while nobody serves the workspace, it first goes on to the end', async (t) => {
+    await begin('max@elsewhere.example', 'A third question');
+    const held = async (): Promise<void> => {
+      while ((await store.owners.of(workspaceId))?.ownership.schema !== noNodesSchema);
+    };
+    const args = ['erase', workspaceId, '--contact', 'max@elsewhere.example', '--yes'];
+    const done = await runCommand(args, operatorEnv, { interrupt: held() });
+    t.same(readdirSync(temporary), []);
+    t.match(done, { code: null, stdout: /^Erased the contact /, stderr: 'switchboard: ends in a moment\n' });
+    for (let status = 503; status === 503; ) ({ status } = await second.get('/me', owner.token));
+    t.equal((await first.get('/contacts?search=elsewhere', owner.token)).body.contacts.length, 0);
   });
 
   await t.test('a workspace that a killed command left without a node is served after the next', async (t) => {
