@@ -30,6 +30,17 @@ export class ProgramError extends Error {
   override readonly name = 'ProgramError';
 }
 
+/**
+ * A reader such as `head` ends early. The work of a command goes on without it, and its exit code is as ever; without a
+ * listener, the process would die of the error.
+ */
+export function outliveReaders(): void {
+  for (const output of [process.stdout, process.stderr])
+    output.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+    });
+}
+
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -4,7 +4,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../process/config.ts';
-import { type Command, exitCodes, ProgramError, say } from './command.ts';
+import { type Command, exitCodes, outliveReaders, ProgramError, say } from './command.ts';
 
 interface Listed {
   readonly words: readonly string[];
@@ -143,6 +143,7 @@ const umask = 0o077;
 /** Resolves to the exit code. */
 export async function runProgram(args: readonly string[]): Promise<number> {
   process.umask(umask);
+  outliveReaders();
   try {
     return await run(args);
   } catch (error) {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
 import { tempFolder } from '../support/folder.ts';
@@ -34,6 +36,23 @@ t.test("--help lists every command; each command's own describes its use", async
     t.equal(own.code, 0, words.join(' '));
     t.match(own.stdout, new RegExp(`^usage: switchboard ${words.join(' ')}`));
     t.equal(own.stderr, '');
+  }
+});
+
+t.test('a reader that ends early, such as head, fails no command', async (t) => {
+  for (const output of ['stdout', 'stderr'] as const) {
+    const words = output === 'stdout' ? ['config', 'check'] : ['no-such-command'];
+    const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, 'http/main.js', ...words], {
+      cwd: join(import.meta.dirname, '../..'),
+      env: { PATH: process.env['PATH'] ?? '' },
+    });
+    child[output].destroy();
+    const other = output === 'stdout' ? child.stderr : child.stdout;
+    let said = '';
+    other.on('data', (chunk) => (said += chunk));
+    const [code] = await once(child, 'close');
+    t.equal(code, output === 'stdout' ? 0 : 2, output);
+    t.equal(said, '');
   }
 });
 
