@@ -201,7 +201,9 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     const asked = this.#asked.get(workspaceId);
     if (asked !== undefined) return asked.value;
     throw new NeededFromElsewhere(`whether there is a workspace ${workspaceId}`, async () => {
-      const found = await this.#store.owners.of(workspaceId).catch(() => null);
+      // Whoever asked for an address that may be none does not wait for an election.
+      const isLate = this.#pause(callMs).then(() => null);
+      const found = await Promise.race([this.#store.owners.of(workspaceId).catch(() => null), isLate]);
       // Without the log, nobody knows.
       if (found === null) throw new NotServed();
       this.#asked.set(workspaceId, found !== undefined);

@@ -133,7 +133,7 @@ function clusterCountsIn(registry: Registry, figures: () => ClusterFigures): Clu
     (now) => now.workspacesServed,
   );
   add('switchboard_cluster_copies', 'Copies of workspaces that other nodes serve.', (now) => now.copies);
-  add('switchboard_cluster_copies_behind', 'Copies that are behind their log.', (now) => now.copiesBehind);
+  add('switchboard_cluster_copies_behind', 'Copies that do not follow their log.', (now) => now.copiesBehind);
   add('switchboard_cluster_lease_held', "1 while this node's lease is held; otherwise it answers nothing.", (now) =>
     now.isLeaseHeld ? 1 : 0,
   );
