@@ -54,7 +54,7 @@ import { networkOf } from './limits/network-address.ts';
 import { SignInGuard } from './limits/sign-in-guard.ts';
 import { type Outside, type OutsideOptions, outsideOf } from './outside-parts.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
-import { clusterHindrances } from './process/cluster-figures.ts';
+import { clusterFaults, clusterHindrances } from './process/cluster-figures.ts';
 import { type Config, ceilingsOf } from './process/config.ts';
 import { FolderFaults, requireDirectory, requireKnown } from './process/folder-faults.ts';
 import { type FolderKeys, keysOfCluster, takeKeys } from './process/folder-keys.ts';
@@ -162,8 +162,8 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       baseUrl: config.baseUrl,
       readPage: readProgramFile,
       isReady: () => composition.isReady,
-      hindrances: () => (options.cluster === undefined ? [] : clusterHindrances(options.cluster)),
-      faults: () => [...faults.lines, ...storage.lines],
+      hindrances: () => clusterHindrances(options.cluster),
+      faults: () => [...faults.lines, ...storage.lines, ...clusterFaults(options.cluster)],
     }),
   ];
   const { arrivingMail, nodeRoutes } = arrivalOf(ground, services, options.cluster);

@@ -130,6 +130,7 @@ const expected: ReadonlySet<string> = new Set([
   'ClusterRefused',
   'NameTaken',
   'LogUnreachable',
+  'LogFull',
   'SnapshotsUnreachable',
   'StorageUnavailable',
 ]);

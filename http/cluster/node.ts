@@ -12,6 +12,7 @@ import { Ownerships } from '../../engine/runtime/cluster/ownership.ts';
 import {
   CallRefused,
   directoryId,
+  LogFull,
   LogUnreachable,
   NodeAway,
   type NodeRecord,
@@ -36,7 +37,7 @@ import {
 import type { SyncToDisk } from '../../store/database.ts';
 import { findDirectoryWorkspace } from '../../store/directory/directory.ts';
 import { schemaVersion } from '../../store/schema-version.ts';
-import { authoritiesIn, ClusterRefused } from '../../workers/cluster/address.ts';
+import { authoritiesIn, ClusterRefused, NatsFull } from '../../workers/cluster/address.ts';
 import { type ClusterStore, openCluster } from '../../workers/cluster/cluster.ts';
 import { answerCopies } from '../../workers/cluster/inventory.ts';
 import { createPacking, type Packing } from '../../workers/cluster/packing.ts';
@@ -256,6 +257,10 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     return this.#store.isConnected;
   }
 
+  get isNatsFull(): boolean {
+    return this.#store.isFull;
+  }
+
   get figures(): ClusterFigures {
     const parts = this.#parts;
     return {
@@ -264,6 +269,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       copiesBehind: parts?.copies.behind ?? 0,
       isLeaseHeld: this.isLeaseHeld,
       isNatsConnected: this.isNatsConnected,
+      isNatsFull: this.isNatsFull,
     };
   }
 
@@ -354,7 +360,9 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       if (workspaceId === undefined) this.#knowNodes();
     });
     this.view.start();
-    await running.lease.start();
+    await running.lease.start().catch((error: unknown) => {
+      throw startRefusal(error);
+    });
     await this.#requireSameSecrets({ mayBegin: false });
     await this.#haveDirectory(running);
     this.#dead.start();
@@ -632,6 +640,16 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#ground.clock.after(ms, resolve));
   }
+}
+
+/** Of the first record that this node writes. */
+function startRefusal(error: unknown): unknown {
+  if (error instanceof LogFull) return new NatsFull('it takes no record of this node', { cause: error });
+  if (!(error instanceof LogUnreachable)) return error;
+  return new ClusterRefused(
+    `NATS, which CLUSTER_NATS_URL names, takes no record of this node: ${error.message}. Most of its servers must run, see each other and have room; their logs say why they do not`,
+    { cause: error },
+  );
 }
 
 function keyOf({ kind, key }: ForeignPart): string {

@@ -10,6 +10,8 @@ export interface ClusterFigures {
   readonly copiesBehind: number;
   readonly isLeaseHeld: boolean;
   readonly isNatsConnected: boolean;
+  /** Whether NATS had no room for what this node last wrote. */
+  readonly isNatsFull: boolean;
 }
 
 /**
@@ -31,12 +33,21 @@ export interface ClusterCounts {
   observeForwarded(outcome: ForwardOutcome): void;
 }
 
-/** Why this node answers nothing now, for /readyz. */
-export function clusterHindrances({
-  isLeaseHeld,
-  isNatsConnected,
-}: Pick<ClusterFigures, 'isLeaseHeld' | 'isNatsConnected'>): string[] {
+type Hindering = Pick<ClusterFigures, 'isLeaseHeld' | 'isNatsConnected' | 'isNatsFull'>;
+
+const full = 'NATS is full: give its servers more room (max_file_store, or max_file of the account)';
+
+/** Why this node of a cluster answers nothing now, for /readyz. */
+export function clusterHindrances(cluster: Hindering | undefined): string[] {
+  if (cluster === undefined) return [];
+  const { isLeaseHeld, isNatsConnected, isNatsFull } = cluster;
   if (!isNatsConnected) return ['no NATS server of the cluster can be reached: check CLUSTER_NATS_URL and the servers'];
-  if (!isLeaseHeld) return ["this node's lease has ended: NATS did not renew it in time, or another node has its name"];
-  return [];
+  if (isLeaseHeld) return [];
+  if (isNatsFull) return [`${full}. Until then, this node's lease has ended`];
+  return ["this node's lease has ended: NATS did not renew it in time, or another node has its name"];
+}
+
+/** What is wrong while this node answers, for /readyz. */
+export function clusterFaults(cluster: Hindering | undefined): string[] {
+  return cluster?.isNatsFull === true ? [`${full}. Until then, changes are refused`] : [];
 }

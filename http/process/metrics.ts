@@ -140,6 +140,9 @@ function clusterCountsIn(registry: Registry, figures: () => ClusterFigures): Clu
   add('switchboard_cluster_nats_connected', '1 while a NATS server is connected.', (now) =>
     now.isNatsConnected ? 1 : 0,
   );
+  add('switchboard_cluster_nats_full', '1 while NATS has no room for what this node writes.', (now) =>
+    now.isNatsFull ? 1 : 0,
+  );
   const appends = new Histogram({
     name: 'switchboard_cluster_append_seconds',
     help: 'Time until the log acknowledged an entry.',

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { clusterHindrances } from '../../http/process/cluster-figures.ts';
+import { clusterFaults, clusterHindrances } from '../../http/process/cluster-figures.ts';
 import { type LoopClock, LoopDelay } from '../../http/process/loop-delay.ts';
 import { createMetrics, type Metrics } from '../../http/process/metrics.ts';
 import { systemRoutes } from '../../http/routes/system.ts';
@@ -151,7 +151,14 @@ t.test('[cluster] a node counts its part in the cluster; a server alone declares
   t.equal(alone.cluster, undefined);
   t.notMatch((await alone.text()).text, 'switchboard_cluster_');
   alone.stop();
-  let figures = { workspacesServed: 3, copies: 5, copiesBehind: 1, isLeaseHeld: true, isNatsConnected: true };
+  let figures = {
+    workspacesServed: 3,
+    copies: 5,
+    copiesBehind: 1,
+    isLeaseHeld: true,
+    isNatsConnected: true,
+    isNatsFull: false,
+  };
   const metrics = createMetrics({ ...nothing, cluster: () => figures });
   t.teardown(() => metrics.stop());
   const read = async (name: string): Promise<number | undefined> =>
@@ -162,11 +169,13 @@ t.test('[cluster] a node counts its part in the cluster; a server alone declares
     ['copies_behind', 1],
     ['lease_held', 1],
     ['nats_connected', 1],
+    ['nats_full', 0],
     ['voided_commits_total', 0],
   ] as const)
     t.equal(await read(name), value, name);
-  figures = { ...figures, isLeaseHeld: false, isNatsConnected: false };
+  figures = { ...figures, isLeaseHeld: false, isNatsConnected: false, isNatsFull: true };
   t.equal(await read('lease_held'), 0);
+  t.equal(await read('nats_full'), 1);
   t.equal(await read('nats_connected'), 0);
   metrics.cluster?.observeAppend(3);
   metrics.cluster?.observeVoided(2);
@@ -188,7 +197,7 @@ t.test('[cluster] a node counts its part in the cluster; a server alone declares
 t.test('[cluster] a node that cannot show that it owns what it serves is not ready, and says why', async (t) => {
   const metrics = createMetrics(nothing);
   t.teardown(() => metrics.stop());
-  let now = { isNatsConnected: true, isLeaseHeld: true };
+  let now = { isNatsConnected: true, isLeaseHeld: true, isNatsFull: false };
   const [ready] = systemRoutes({
     routes: () => [],
     metrics,
@@ -196,16 +205,20 @@ t.test('[cluster] a node that cannot show that it owns what it serves is not rea
     readPage: () => '',
     isReady: () => true,
     hindrances: () => clusterHindrances(now),
-    faults: () => [],
+    faults: () => clusterFaults(now),
   }).filter(({ operation }) => operation === 'system.ready');
   const ask = async (): Promise<{ status: number; body: unknown }> => {
     const { status, body } = (await ready?.send?.({} as never, {} as never)) as { status: number; body: string };
     return { status, body: JSON.parse(body) };
   };
   t.same(await ask(), { status: 200, body: { status: 'ready' } });
-  now = { isNatsConnected: true, isLeaseHeld: false };
+  now = { isNatsConnected: true, isLeaseHeld: true, isNatsFull: true };
+  t.match(await ask(), { status: 200, body: { status: 'ready', faults: [/^NATS is full.* changes are refused/] } });
+  now = { isNatsConnected: true, isLeaseHeld: false, isNatsFull: false };
   t.match(await ask(), { status: 503, body: { status: 'not ready', faults: [/lease has ended/] } });
-  now = { isNatsConnected: false, isLeaseHeld: false };
+  now = { isNatsConnected: true, isLeaseHeld: false, isNatsFull: true };
+  t.match(await ask(), { status: 503, body: { status: 'not ready', faults: [/^NATS is full/] } });
+  now = { isNatsConnected: false, isLeaseHeld: false, isNatsFull: true };
   t.match(await ask(), { status: 503, body: { faults: [/^no NATS server of the cluster can be reached/] } });
 });
 

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import { Lease, NameTaken } from '../../engine/runtime/cluster/lease.ts';
-import type { Nodes } from '../../engine/runtime/cluster/ports.ts';
+import { LogFull, type Nodes } from '../../engine/runtime/cluster/ports.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { nodeRecord } from '../support/node-record.ts';
@@ -90,6 +90,33 @@ t.test('[cluster lease] a node that was killed comes back when its old lease has
   await pass(2500);
   await started;
   t.ok(lease.isHeld);
+  await lease.leave();
+});
+
+t.test('[cluster lease] a start waits for half a minute and says what NATS said last', async (t) => {
+  const { lease, bucket, pass, taken } = startLease();
+  bucket.answer = () => Promise.reject(new LogFull('NATS is full'));
+  let isOver = false;
+  const started = t.rejects(
+    lease.start().finally(() => (isOver = true)),
+    { name: 'LogFull', message: 'NATS is full' },
+  );
+  await pass(30_000);
+  t.notOk(isOver);
+  await pass(2500);
+  await started;
+  t.same(taken(), []);
+});
+
+t.test('[cluster lease] a start goes on once there is room', async (t) => {
+  const { lease, bucket, pass, taken } = startLease();
+  bucket.answer = unreachable;
+  const started = lease.start();
+  await pass(25_000);
+  bucket.answer = () => Promise.resolve(true);
+  await pass(2500);
+  await started;
+  t.same(taken(), ['term']);
   await lease.leave();
 });
 

@@ -4,15 +4,17 @@
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
 import t from 'tap';
 import { ClusterRefused, parseUrl } from '../../workers/cluster/address.ts';
 import { openCluster } from '../../workers/cluster/cluster.ts';
+import { logPlace } from '../../workers/cluster/layout.ts';
 import { makeCertificate, noOpenssl } from '../support/certificates.ts';
-import { CutLink } from '../support/cut-link.ts';
 import { tempFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { clusterOptions, openStore, operator, skip, startCluster, startNats } from '../support/nats.ts';
 import { makeAccounts } from '../support/nats-accounts.ts';
+import { nodeRecord } from '../support/node-record.ts';
 
 const tls = join(import.meta.dirname, '../fixtures/tls');
 const once = { patienceMs: 0 };
@@ -220,22 +222,65 @@ t.test('[cluster] with a NATS server', { skip }, async (t) => {
     await openStore(t, server.url, { name: 'another-cluster' });
   });
 
-  t.test('a NATS that is full', async (t) => {
+  t.test('a NATS that is full says so whatever is written, and goes on when it has room', async (t) => {
     const server = await startNats(t, { jetStream: 'max_file_store: 2MB' });
-    const link = await CutLink.start(t, server.port);
-    const { logs } = await openStore(t, link.url);
-    const enough = new AbortController();
-    // The second answer is to a question that follows from the first.
-    void link.seen('"err_code":', 2).then(() => enough.abort());
-    let last = 0;
-    const fill = async (): Promise<void> => {
-      for (let index = 0; index < 10; index += 1) {
-        const entry = { id: `${index}`, expected: last, bytes: Buffer.alloc(500_000) };
-        last = await logs.append('w', entry, enough.signal);
-      }
-    };
-    await t.rejects(fill(), { name: 'LogUnreachable', message: /^NATS is full: / });
-    t.ok(last > 0, 'some were taken');
+    const store = await openStore(t, server.url);
+    const { logs, nodes, owners, snapshots } = store;
+    const record = nodeRecord('node-1');
+    t.ok(await nodes.renew(record));
+    t.notOk(store.isFull);
+    const path = join(tempFolder(t), 'packed');
+    writeFileSync(path, 'x');
+    const snapshot = { sequence: 1, sha256: '', bytes: 1, version: 1, link: '' };
+    const ownership = { node: 'node-1', epoch: 1, schema: 1, isPinned: false };
+    const { connection, jsm } = await operator(t, server.url);
+    const { stream, subject } = logPlace({ name: 'test', replicas: 1 }, 'w');
+    let answer: { readonly seq?: number; readonly error?: { readonly err_code: number } } = {};
+    for (let index = 0; index < 10 && answer.error === undefined; index += 1)
+      answer = (await connection.request(subject, new Uint8Array(500_000), { timeout: 30_000 })).json();
+    t.match(answer, { error: { err_code: 10023 } });
+    const isFull = { name: 'LogFull', message: /^NATS is full: .*insufficient resources/ };
+    const large = { id: 'large', expected: 0, bytes: Buffer.alloc(1_500_000) };
+    await Promise.all([
+      t.rejects(nodes.renew(record), isFull, 'a lease'),
+      t.rejects(owners.set('w', ownership, 0), isFull, 'an owner'),
+      t.rejects(snapshots.put('w', snapshot, path), isFull, 'a snapshot'),
+      t.rejects(logs.append('x', { ...large, bytes: Buffer.alloc(1) }, AbortSignal.timeout(3000)), isFull, 'an entry'),
+      t.rejects(logs.append('y', large, AbortSignal.timeout(3000)), isFull, 'an entry in parts'),
+    ]);
+    t.ok(store.isFull);
+    t.match(await nodes.of('node-1'), { node: 'node-1' }, 'a single server still answers reads');
+    await jsm.streams.purge(stream);
+    t.ok(await nodes.renew(record));
+    t.notOk(store.isFull);
+    t.ok((await logs.append('y', large, AbortSignal.timeout(30_000))) > 0);
+  });
+
+  t.test('an account that is full', async (t) => {
+    const server = await startNats(t, {
+      config: 'accounts { A: { jetstream: { max_file: 2MB, max_mem: 0 }, users: [{ user: me, password: right }] } }',
+    });
+    const url = server.url.replace('//', '//me:right@');
+    const store = await openStore(t, url);
+    const connection = await connect({ servers: `127.0.0.1:${server.port}`, user: 'me', pass: 'right' });
+    t.teardown(() => connection.close());
+    const { subject } = logPlace({ name: 'test', replicas: 1 }, 'w');
+    // What is too large for what is left is refused, and what is smaller is not.
+    for (const bytes of [500_000, 50_000, 5000, 500, 50, 1]) {
+      let answer: { readonly error?: { readonly err_code: number } } = {};
+      for (let index = 0; index < 100 && answer.error === undefined; index += 1)
+        answer = (await connection.request(subject, new Uint8Array(bytes), { timeout: 30_000 })).json();
+      t.match(answer, { error: { err_code: 10002 } });
+    }
+    await t.rejects(store.owners.set('w', { node: 'n', epoch: 1, schema: 1, isPinned: false }, 0), {
+      name: 'LogFull',
+      message: /^NATS is full: .*resource limits exceeded for account/,
+    });
+    t.ok(store.isFull);
+    t.match(
+      await refusalOf(url),
+      /^NATS, which CLUSTER_NATS_URL names, is full: its account keeps \d+ of 2097152 bytes\. Give it more room .*max_file/,
+    );
   });
 
   t.test('two nodes that start at once', async (t) => {

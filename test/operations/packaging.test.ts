@@ -50,7 +50,14 @@ async function clusterMetrics(t: Teardown): Promise<string> {
     outboxAgeSeconds: () => 0,
     folderFaults: () => 0,
     disk: () => ({ freeBytes: 0, hasRoom: true }),
-    cluster: () => ({ workspacesServed: 0, copies: 0, copiesBehind: 0, isLeaseHeld: true, isNatsConnected: true }),
+    cluster: () => ({
+      workspacesServed: 0,
+      copies: 0,
+      copiesBehind: 0,
+      isLeaseHeld: true,
+      isNatsConnected: true,
+      isNatsFull: false,
+    }),
   });
   t.teardown(() => metrics.stop());
   return (await metrics.text()).text;

@@ -31,6 +31,16 @@ export class ClusterRefused extends Refused {
   override readonly name = 'ClusterRefused';
 }
 
+/** As above: nothing can be written, not even that this node is there. */
+export class NatsFull extends ClusterRefused {
+  constructor(how: string, options?: ErrorOptions) {
+    super(
+      `NATS, which CLUSTER_NATS_URL names, is full: ${how}. Give it more room on all servers (max_file_store, and max_file of an account that has it; then reload them), and start this node again`,
+      options,
+    );
+  }
+}
+
 const dialMs = 5000;
 /** A server that says nothing is left after two of these. */
 const pingMs = 3000;

@@ -40,6 +40,8 @@ export interface ClusterStore {
   readonly inventory: Inventory;
   /** Whether a server of NATS is connected now. */
   readonly isConnected: boolean;
+  /** Whether NATS had no room for what this node last wrote. */
+  readonly isFull: boolean;
   close(): Promise<void>;
 }
 
@@ -79,6 +81,9 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterStore
     inventory,
     get isConnected() {
       return link.isConnected;
+    },
+    get isFull() {
+      return link.isFull;
     },
     close: () => link.close(),
   };

@@ -17,18 +17,25 @@ import {
   type NodeConnectionOptions,
   RequestError,
 } from '@nats-io/transport-node';
-import { LogUnreachable } from '../../engine/runtime/cluster/ports.ts';
+import { LogFull, LogUnreachable } from '../../engine/runtime/cluster/ports.ts';
 import { connectionOptions, isFinal, type NatsSettings, refusalOf, wordsOf } from './address.ts';
 
 /** One server's answer. A question that was taken may be left without one. */
 const answerMs = 2000;
 const betweenAttemptsMs = { least: 50, most: 500 };
+/**
+ * JetStream's answers that it has no room (server/errors.json of nats-server): the account's limit, a server's
+ * max_file_store, memory or disk for a new stream, and the max_bytes of a stream, of which it also has no number.
+ */
+const fullCodes: readonly number[] = [10002, 10023, 10028, 10047, 10077];
+const fullTexts = /maximum bytes exceeded|no space left on device/;
 
 export class NatsLink {
   readonly #connection: NatsConnection;
   readonly #reconnects = new Set<() => void>();
   readonly jsm: JetStreamManager;
   #isConnected = true;
+  #isFull = false;
 
   private constructor(connection: NatsConnection, jsm: JetStreamManager) {
     this.#connection = connection;
@@ -44,6 +51,14 @@ export class NatsLink {
 
   get isConnected(): boolean {
     return this.#isConnected;
+  }
+
+  /**
+   * Whether NATS had no room for what was last published. Three servers that are full have no leaders soon, and say no
+   * more why they take nothing.
+   */
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** Of the server that it is connected to. */
@@ -64,7 +79,12 @@ export class NatsLink {
     const answer = await this.#connection.request(subject, bytes, { timeout: answerMs, headers: head(fields) });
     if (answer.data.byteLength === 0) return undefined;
     const { error, seq } = answer.json<{ readonly error?: ApiError; readonly seq?: number }>();
-    if (error !== undefined) throw new JetStreamApiError(error);
+    if (error !== undefined) {
+      const failure = new JetStreamApiError(error);
+      this.#isFull ||= isFull(failure);
+      throw failure;
+    }
+    this.#isFull = false;
     return seq;
   }
 
@@ -169,13 +189,27 @@ export async function publishWithin(
       }
     });
   } catch (error) {
-    throw new LogUnreachable(`${subject} cannot be changed: ${wordsOf(error)}`, { cause: error });
+    throw unreachable(link, `${subject} cannot be changed`, error);
   }
 }
 
 /** The fence's word: the subject's last sequence is not the expected one. No other failure says that. */
 export function isOutdated(error: unknown): boolean {
   return codeOf(error) === JetStreamApiCodes.StreamWrongLastSequence;
+}
+
+/** Whether the failure says that NATS has no room left. */
+export function isFull(error: unknown): boolean {
+  return error instanceof JetStreamApiError && (fullCodes.includes(error.code) || fullTexts.test(error.message));
+}
+
+/** What failed with `error`, however often it was asked. */
+export function unreachable(link: NatsLink, what: string, error: unknown): LogUnreachable {
+  const text = `${what}: ${wordsOf(error)}`;
+  const isForRoom = isFull(error) || (link.isFull && link.isConnected);
+  return isForRoom
+    ? new LogFull(`NATS is full: ${text}`, { cause: error })
+    : new LogUnreachable(text, { cause: error });
 }
 
 /** JetStream's number of the failure. */

@@ -4,8 +4,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StreamConfig } from '@nats-io/jetstream';
 import { TimeoutError } from '@nats-io/transport-node';
-import { ClusterRefused, wordsOf } from './address.ts';
-import { codeOf, type NatsLink, pauseBetweenAttempts } from './connection.ts';
+import { ClusterRefused, NatsFull, wordsOf } from './address.ts';
+import { codeOf, isFull, type NatsLink, pauseBetweenAttempts } from './connection.ts';
 import { type Layout, type RequiredConfig, requiredStreams } from './layout.ts';
 
 /** Atomic batches, and the end of keys by themselves. */
@@ -20,7 +20,6 @@ const maxApartMs = 1000;
 /** Of JetStream's answers (server/errors.json of nats-server). */
 const codes = {
   tooFewServers: [10005, 10074],
-  full: [10002, 10023, 10047],
   streamMissing: 10059,
   /** Another node made it at the same time. */
   streamExists: 10058,
@@ -61,11 +60,6 @@ async function requireSameTime(link: NatsLink, layout: Layout, nowMs: () => numb
   );
 }
 
-/** Whether the failure says that NATS has no room left. */
-export function isFull(error: unknown): boolean {
-  return codes.full.includes(codeOf(error) ?? 0);
-}
-
 function requireSettings({ name, replicas }: Layout): void {
   if (!nameShape.test(name))
     throw new ClusterRefused(`CLUSTER_NAME must be 1 to 32 letters, digits, - and _, not ${name}`);
@@ -91,16 +85,19 @@ async function requireJetStream(link: NatsLink, patienceMs: number): Promise<voi
       `CLUSTER_NATS_URL leads to the NATS server ${link.server.name}, where JetStream is not enabled for this account: start it with -js, or enable it in its settings`,
       { cause: error },
     );
-  const { limits, storage } = await patiently(
+  await patiently(
     link,
     patienceMs,
-    () => link.jsm.getAccountInfo(),
-    (error) => (isNotEnabled(error) ? missing(error) : undefined),
+    () => requireRoom(link),
+    (error) => (error instanceof ClusterRefused ? error : isNotEnabled(error) ? missing(error) : undefined),
   );
-  if (limits.max_storage > 0 && storage >= limits.max_storage)
-    throw new ClusterRefused(
-      `NATS, which CLUSTER_NATS_URL names, is full: this account keeps ${storage} of ${limits.max_storage} bytes`,
-    );
+}
+
+/** An account takes what is small until nothing is left, but no large entry any more. */
+async function requireRoom(link: NatsLink): Promise<void> {
+  const { limits, storage } = await link.jsm.getAccountInfo();
+  if (limits.max_storage > 0 && storage + requiredPayloadBytes > limits.max_storage)
+    throw new NatsFull(`its account keeps ${storage} of ${limits.max_storage} bytes`);
 }
 
 async function findOrMake(link: NatsLink, required: RequiredConfig, mustExist: boolean): Promise<StreamConfig> {
@@ -164,9 +161,12 @@ async function patiently<Answer>(
   }
 }
 
-/** Servers that have not found each other yet answer that there are too few, and those that just started not at all. */
+/**
+ * Servers that have not found each other yet answer that there are too few, and those that just started not at all. One
+ * that is full may be given room.
+ */
 function mayPass(error: unknown): boolean {
-  return codeOf(error) === codes.tooFewServers[0] || isUnanswered(error);
+  return codeOf(error) === codes.tooFewServers[0] || isUnanswered(error) || isFull(error) || error instanceof NatsFull;
 }
 
 function refusalOf(error: unknown, required: RequiredConfig): ClusterRefused | undefined {
@@ -177,10 +177,7 @@ function refusalOf(error: unknown, required: RequiredConfig): ClusterRefused | u
       { cause: error },
     );
   if (isFull(error))
-    return new ClusterRefused(
-      `NATS, which CLUSTER_NATS_URL names, is full: there is no room for the stream ${required.name} (${wordsOf(error)})`,
-      { cause: error },
-    );
+    return new NatsFull(`there is no room for the stream ${required.name} (${wordsOf(error)})`, { cause: error });
   return undefined;
 }
 

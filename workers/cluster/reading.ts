@@ -5,8 +5,7 @@
 import type { StoredMsg } from '@nats-io/jetstream';
 import type { Msg } from '@nats-io/transport-node';
 import { LogUnreachable } from '../../engine/runtime/cluster/ports.ts';
-import { wordsOf } from './address.ts';
-import { abortable, type NatsLink, pauseBetweenAttempts, persistently, within } from './connection.ts';
+import { abortable, type NatsLink, pauseBetweenAttempts, persistently, unreachable, within } from './connection.ts';
 import type { Place } from './layout.ts';
 
 /** What NATS sends at once, and one message more. */
@@ -177,7 +176,7 @@ async function fromLeader(
     });
     return found === null ? undefined : storedFrom(found);
   } catch (error) {
-    throw new LogUnreachable(`the stream ${stream} cannot be read: ${wordsOf(error)}`, { cause: error });
+    throw unreachable(link, `the stream ${stream} cannot be read`, error);
   }
 }
 

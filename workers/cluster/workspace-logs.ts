@@ -4,18 +4,10 @@
 // however long ago.
 
 import { randomUUID } from 'node:crypto';
-import {
-  directoryId,
-  Fenced,
-  type LogEntry,
-  LogUnreachable,
-  type WorkspaceLogs,
-} from '../../engine/runtime/cluster/ports.ts';
-import { wordsOf } from './address.ts';
-import { isOutdated, type NatsLink, persistently, within } from './connection.ts';
+import { directoryId, Fenced, type LogEntry, type WorkspaceLogs } from '../../engine/runtime/cluster/ports.ts';
+import { isOutdated, type NatsLink, persistently, unreachable, within } from './connection.ts';
 import { type Layout, logPlace, type Place } from './layout.ts';
 import { entriesFrom, follows, type Part, partsOf, placeInEntry } from './log-entries.ts';
-import { isFull } from './preparation.ts';
 import { followingOf, messagesOf, newestOf, nextOf } from './reading.ts';
 
 const purgeMs = 12_000;
@@ -44,8 +36,7 @@ export class JetStreamLogs implements WorkspaceLogs {
     try {
       outcome = await persistently(this.#link, signal, () => this.#append(place, entry, parts, signal));
     } catch (error) {
-      const why = isFull(error) ? 'NATS is full' : 'the log does not answer';
-      throw new LogUnreachable(`${why}: ${wordsOf(error)}`, { cause: error });
+      throw unreachable(this.#link, 'the log takes no entry', error);
     }
     if (outcome === undefined)
       throw new Fenced(`the log of ${workspaceId} goes on behind ${entry.expected} with an entry of another owner`);
@@ -80,7 +71,7 @@ export class JetStreamLogs implements WorkspaceLogs {
         this.#link.jsm.streams.purge(place.stream, { filter: place.subject, seq }),
       );
     } catch (error) {
-      throw new LogUnreachable(`the log of ${workspaceId} cannot be purged: ${wordsOf(error)}`, { cause: error });
+      throw unreachable(this.#link, `the log of ${workspaceId} cannot be purged`, error);
     }
   }
 

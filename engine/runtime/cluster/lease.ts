@@ -4,13 +4,15 @@
 
 import type { Clock, Timer } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { NodeRecord, Nodes } from './ports.ts';
+import { LogFull, type NodeRecord, type Nodes } from './ports.ts';
 
 /** Longer than an election of the log's servers (4 to 9 s), shorter than anybody wants to wait for a dead node. */
 export const leaseMs = 10_000;
 const renewEveryMs = 2500;
 /** By this much the belief ends earlier: clocks differ in pace, and the log's servers in time. */
 export const leaseMarginMs = 1000;
+/** For the first answer. As long as a start waits, whoever starts the program does not see why. */
+const startWithinMs = 30_000;
 /** A node that was killed a moment ago is still there by its lease; one of the same name that lives renews it. */
 const nameWaitMs = leaseMs * 1.5;
 
@@ -36,6 +38,7 @@ export class Lease {
   #term = 0;
   #timer: Timer | undefined;
   #isOver = false;
+  #failure: unknown;
 
   constructor(options: { nodes: Nodes; clock: Clock; log: Log; record: NodeRecord; hooks: LeaseHooks }) {
     this.#nodes = options.nodes;
@@ -59,11 +62,18 @@ export class Lease {
     return this.#term;
   }
 
-  /** Resolves when it is held. Rejects with NameTaken. Afterwards it is renewed until leave(). */
+  /**
+   * Resolves when it is held. Rejects with NameTaken, or with LogUnreachable if nothing answered for half a minute.
+   * Afterwards it is renewed until leave().
+   */
   async start(): Promise<void> {
     let takenSinceMs = Number.POSITIVE_INFINITY;
+    let answeredMs = this.#clock.now();
     while (!this.#isOver && !this.isHeld) {
-      const isTaken = (await this.#renew()) === false;
+      const isMine = await this.#renew();
+      const isTaken = isMine === false;
+      if (isMine !== undefined) answeredMs = this.#clock.now();
+      else if (this.#clock.now() - answeredMs >= startWithinMs) throw this.#failure;
       takenSinceMs = isTaken ? Math.min(takenSinceMs, this.#clock.now()) : Number.POSITIVE_INFINITY;
       if (this.#clock.now() - takenSinceMs >= nameWaitMs)
         throw new NameTaken(`another node named ${this.#record.node} is there: each needs a name of its own`);
@@ -111,7 +121,9 @@ export class Lease {
     try {
       isMine = await this.#nodes.renew(this.#record);
     } catch (error) {
-      this.#log.warn({ node: this.#record.node, err: error }, 'the lease of this node could not be renewed');
+      const why = error instanceof LogFull ? ': NATS is full, and takes nothing until it has more room' : '';
+      this.#log.warn({ node: this.#record.node, err: error }, `the lease of this node could not be renewed${why}`);
+      this.#failure = error;
       return undefined;
     }
     const untilMs = askedMs + leaseMs - leaseMarginMs;

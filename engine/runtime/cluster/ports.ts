@@ -22,7 +22,12 @@ export class Fenced extends Error {
 
 /** No majority answered in time. Whether the append was taken is unknown until it is asked again under the same id. */
 export class LogUnreachable extends Error {
-  override readonly name = 'LogUnreachable';
+  override readonly name: string = 'LogUnreachable';
+}
+
+/** As above, and the log's servers said that they have no room left. */
+export class LogFull extends LogUnreachable {
+  override readonly name = 'LogFull';
 }
 
 /** The content of snapshots is kept elsewhere than the log, and cannot be read or written there now, or from here. */
