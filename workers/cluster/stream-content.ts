@@ -1,8 +1,6 @@
 // The content of snapshots in an object store of JetStream (ADR-20): one message for each part.
 
-import { LogUnreachable } from '../../engine/runtime/cluster/ports.ts';
-import { wordsOf } from './address.ts';
-import { type NatsLink, persistently, publishWithin, within } from './connection.ts';
+import { type NatsLink, persistently, publishWithin, unreachable, within } from './connection.ts';
 import { type Layout, snapshotPlaces } from './layout.ts';
 import { messagesOf } from './reading.ts';
 import type { ContentId, Declared, Packed, SnapshotContent } from './snapshot-content.ts';
@@ -58,9 +56,7 @@ export class StreamContent implements SnapshotContent {
     try {
       return await persistently(this.#link, within(messageMs), ask);
     } catch (error) {
-      throw new LogUnreachable(`old snapshots of ${workspaceId} cannot be removed: ${wordsOf(error)}`, {
-        cause: error,
-      });
+      throw unreachable(this.#link, `old snapshots of ${workspaceId} cannot be removed`, error);
     }
   }
 }
