@@ -9,7 +9,7 @@ import type { Ownerships } from './ownership.ts';
  * long from the start of the stop, and then as long as others are still handed over.
  */
 const standstillMs = 5000;
-/** For a node that serves many thousands. What ends the process must allow for it. */
+/** For a thousand workspaces on a slow machine. What ends the process must allow for it. */
 export const handOverWithinMs = 60_000;
 const lookEveryMs = 50;
 
