@@ -24,16 +24,18 @@ import {
 import type { Restorer } from './restore.ts';
 import { SharedQuestions } from './shared-questions.ts';
 import { canOpen, dutyOf, inLine, isTooNew } from './sharing.ts';
+import { Turns } from './turns.ts';
 import type { View } from './view.ts';
 
 /** A dead node's workspaces: each waits for the log and the disk most of the time. */
 const takingAtOnce = 32;
+/** Before a hand-over the next owner reads its copy up to date, for up to seconds, which no client notices. */
+const givingAtOnce = 16;
 /**
- * One waits for the next owner's copy or the log while the other works. Eight at once made the pause of each six times as
- * long, and all of them together took no less time. For clients the order is all the same: while others are handed over, this
- * node answers as ever.
+ * Of these, so many are served by nobody for a moment: more would make the moment longer. For clients the order is all the
+ * same: while others are handed over, this node answers as ever.
  */
-const givingAtOnce = 2;
+const leavingAtOnce = 2;
 const retryMs = 500;
 /** After what is under way. */
 const atOnceMs = 1;
@@ -99,6 +101,7 @@ export class Ownerships {
   readonly #giving = new Limited(givingAtOnce, (workspaceId) => this.#giveAsDue(workspaceId));
   /** Those that could not be taken, and how many times in a row. */
   readonly #failures = new Map<string, number>();
+  readonly #leaving = new Turns(leavingAtOnce);
   /** No longer served here, and not yet another's: their records are being changed. */
   #changingOwner = 0;
   readonly #leftAlone = new Set<string>();
@@ -461,7 +464,7 @@ export class Ownerships {
    * for by somebody who waits; any other has its turn later if its outside work takes a while.
    */
   async #give(workspaceId: string, { to, isPinned }: { to: NodeRecord; isPinned: boolean }): Promise<void> {
-    const { peers, files, owners, view, lease } = this.#options;
+    const { peers, files } = this.#options;
     const holding = this.#holdings.get(workspaceId);
     if (holding?.state !== 'serving') return;
     await peers.warm(to, workspaceId);
@@ -473,8 +476,22 @@ export class Ownerships {
         await holding.settling;
         await peers.warm(to, workspaceId);
       }
-      // It may have been given meanwhile, by turn or by hand.
-      if (!this.#isCurrent(workspaceId, holding) || holding.state !== 'serving') return;
+    } catch (error) {
+      this.#drop(workspaceId, holding, error);
+      throw error;
+    }
+    await this.#leaving.take(() => this.#leave(workspaceId, holding, { to, isPinned }));
+  }
+
+  async #leave(
+    workspaceId: string,
+    holding: Holding,
+    { to, isPinned }: { to: NodeRecord; isPinned: boolean },
+  ): Promise<void> {
+    const { files, owners, view, lease } = this.#options;
+    // It may have been given meanwhile, by turn or by hand.
+    if (!this.#isCurrent(workspaceId, holding) || holding.state !== 'serving') return;
+    try {
       holding.state = 'leaving';
       this.#tell();
       await files.rest(workspaceId);
