@@ -119,7 +119,7 @@ ${settingsText}`,
 
 export const drain: Command = {
   usage: 'NODE',
-  description: `Has a node hand over its workspaces to the others, two at a time, and take no more until it is started again. Afterwards it can be
+  description: `Has a node hand over its workspaces to the others, a few at a time, and take no more until it is started again. Afterwards it can be
 stopped without anybody noticing; a node that is stopped does the same, but waits at most five seconds for what acts outside. Workspaces that a newer version has
 changed stay where no other node has that version, and the command says how many.
 ${settingsText}
