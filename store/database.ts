@@ -780,6 +780,9 @@ export function syncFolder(path: string): void {
   syncFile(path);
 }
 
+/** The most that Node.js writes at once. */
+export const maxWrittenBytes = 2 ** 31 - 1;
+
 /** Writes a new file that is whole and durable, or not there. */
 export function writeDurably(path: string, bytes: Uint8Array): void {
   const part = `${path}.part`;

@@ -2,6 +2,7 @@
 // limit per call. Every thread of the service is used through this; its own file defines its methods.
 
 import { setPriority } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import { parentPort, type Worker } from 'node:worker_threads';
 import { CallOrder } from './call-order.ts';
 import { Unavailable } from './failures.ts';
@@ -108,7 +109,7 @@ export function createThread<Q extends Methods>(options: ThreadOptions): Thread<
  * V8's own limits are 48 MB and 4 GB on a large machine, by which it chooses when to collect: a thread with 10 MB in use
  * grew to 37 MB, and kept as much for later. The young generation is three times what is collected at once.
  */
-const defaultHeapMb = { young: 3, old: 1024 };
+const defaultHeapMb = { young: 3, old: Math.min(1024, Math.ceil(getHeapStatistics().heap_size_limit / 2 ** 20)) };
 /** The longest that a thread is expected to take until it answers its first call. */
 const loadMs = 5000;
 

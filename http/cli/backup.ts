@@ -27,7 +27,7 @@ open the secrets: protect it like the data folder.
   --workspace WORKSPACE  copy only this workspace, given by id or subdomain, with its secrets sealed with a new key, to move it
                          to another server
 
-With the settings of a node of a cluster, it copies what the cluster has instead, from NATS, and needs no node and no DATA_DIR. It
+With the settings of a node of a cluster, it copies what the cluster has instead, from NATS and the bucket, and needs no node and no DATA_DIR. It
 first gathers the files in FOLDER.gathered, so that needs twice the room.
 
 Copies nothing if the disk has too little room, or would be left with less than DISK_RESERVE_BYTES for the service.

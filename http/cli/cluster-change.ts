@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Fenced, noNodesSchema, type Ownership } from '../../engine/runtime/cluster/ports.ts';
+import { changingBy, Fenced, noNodesSchema, type Ownership } from '../../engine/runtime/cluster/ports.ts';
 import { Database } from '../../store/database.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { AddedFrames } from '../../store/page-log/added-frames.ts';
@@ -13,15 +13,17 @@ import { encodeChange } from '../../store/page-log/encode.ts';
 import { joinPieces } from '../../store/page-log/entries.ts';
 import type { Link } from '../../store/page-log/pieces.ts';
 import type { ClusterStore } from '../../workers/cluster/cluster.ts';
+import type { Gathered } from '../../workers/cluster/gathering.ts';
 import { type Gathering, uninterrupted } from './cluster-gather.ts';
 import { ProgramError } from './command.ts';
 
-/** No node has such a name. The schema that the file has is behind it, for who finds what a killed command left. */
-const heldBy = '-changing-';
-const heldShape = new RegExp(`^${heldBy}(\\d+)$`);
+/** The schema that the file has is behind the name, for who finds what a killed command left. */
+const heldShape = new RegExp(`^${changingBy}(\\d+)$`);
 const attempts = 20;
 const againMs = 250;
 const appendMs = 60_000;
+const releaseMs = 60_000;
+const releaseAgainMs = 1000;
 
 /** If a command that was killed left the workspace without anybody who serves it, its nodes take it again. */
 export async function releaseLeft({ owners }: ClusterStore, workspaceId: string): Promise<void> {
@@ -47,8 +49,8 @@ export interface Changed<Result> {
 
 /**
  * Fetches the workspace's file, has `change` commit to it, appends what that changed, and removes from NATS what was
- * there before. What `change` throws leaves the workspace as it was. Rejects with ProgramError, also if the change was not
- * made because somebody else wrote.
+ * there before, when the workspace is served again. What `change` throws leaves the workspace as it was. Rejects with
+ * ProgramError, also if the change was not made because somebody else wrote.
  */
 export function changeWorkspace<Result>(
   gathering: Gathering,
@@ -57,23 +59,32 @@ export function changeWorkspace<Result>(
 ): Promise<Changed<Result>> {
   return uninterrupted(async () => {
     const { store } = gathering;
-    const held = await hold(store, workspaceId);
+    const held = await holdOrRelease(store, workspaceId);
+    let made: Made<Result>;
     try {
-      return await changeHeld(gathering, workspaceId, change);
+      made = await changeHeld(gathering, workspaceId, change);
     } catch (error) {
+      await release(store, workspaceId, held);
       if (!(error instanceof Fenced)) throw error;
       throw new ProgramError(`somebody else changed ${workspaceId} meanwhile, and nothing was done: try again`);
-    } finally {
-      await release(store, workspaceId, held);
     }
+    const released = await settled(release(store, workspaceId, held));
+    const leftBehind = await replaceStored(gathering, workspaceId, made.at);
+    if (released.status === 'rejected') throw new ProgramError(`it is done, but ${messageOf(released.reason)}`);
+    return { result: made.result, leftBehind };
   });
+}
+
+interface Made<Result> {
+  readonly result: Result;
+  readonly at: Gathered;
 }
 
 async function changeHeld<Result>(
   gathering: Gathering,
   workspaceId: string,
   change: (db: Database) => Result,
-): Promise<Changed<Result>> {
+): Promise<Made<Result>> {
   const { logs } = gathering.store;
   const expected = await fence(gathering.store, workspaceId);
   const gathered = await gathering.fetch(workspaceId);
@@ -82,7 +93,7 @@ async function changeHeld<Result>(
   const { result, bytes, link } = changed(gathering.pathOf(workspaceId), gathered.link, change);
   const entry = { id: randomUUID(), expected, bytes };
   const sequence = await logs.append(workspaceId, entry, AbortSignal.timeout(appendMs));
-  return { result, leftBehind: await replaceSnapshot(gathering, workspaceId, { sequence, link }) };
+  return { result, at: { sequence, link } };
 }
 
 function changed<Result>(
@@ -104,13 +115,13 @@ function changed<Result>(
 }
 
 /**
- * With the new snapshot, what the former one and the log had of the workspace is gone. Resolves to why not: then that is
- * so with the next snapshot.
+ * With a snapshot of the fetched file, what the former one and the log had of the workspace is gone. Resolves to why not:
+ * then that is so with the next snapshot.
  */
-async function replaceSnapshot(
+export async function replaceStored(
   gathering: Gathering,
   workspaceId: string,
-  at: { readonly sequence: number; readonly link: Link },
+  at: Gathered,
 ): Promise<string | undefined> {
   const { store, packing } = gathering;
   const packed = gathering.workPath(`${workspaceId}.packed`);
@@ -121,7 +132,7 @@ async function replaceSnapshot(
     await store.logs.purge(workspaceId, at.sequence);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     rmSync(packed, { force: true });
   }
@@ -152,7 +163,7 @@ async function hold({ owners }: ClusterStore, workspaceId: string): Promise<Held
     if (before.schema === noNodesSchema)
       throw new ProgramError(`nobody is to serve ${workspaceId}: its registration failed`);
     const epoch = found.ownership.epoch + 1;
-    const ownership = { node: `${heldBy}${before.schema}`, epoch, schema: noNodesSchema, isPinned: false };
+    const ownership = { node: `${changingBy}${before.schema}`, epoch, schema: noNodesSchema, isPinned: false };
     const revision = await owners.set(workspaceId, ownership, found.revision);
     if (revision !== undefined) return { before, epoch, revision };
     await pause(againMs);
@@ -166,19 +177,45 @@ function ownershipBefore(found: Ownership): Ownership {
   return schema === undefined ? found : { ...found, schema: Number(schema) };
 }
 
-async function release(
-  { owners }: ClusterStore,
-  workspaceId: string,
-  { before, epoch, revision }: Held,
-): Promise<void> {
+/** What broke off may be held all the same. */
+async function holdOrRelease(store: ClusterStore, workspaceId: string): Promise<Held> {
   try {
-    // Another command may hold it now.
-    await owners.set(workspaceId, { ...before, epoch: epoch + 1 }, revision);
+    return await hold(store, workspaceId);
   } catch (error) {
-    throw new ProgramError(
-      `nobody serves ${workspaceId} until this command is run again, because NATS does not answer: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    if (error instanceof ProgramError) throw error;
+    await againFor(releaseMs, workspaceId, () => releaseLeft(store, workspaceId));
+    throw error;
   }
+}
+
+function release({ owners }: ClusterStore, workspaceId: string, { before, epoch, revision }: Held): Promise<void> {
+  // Another command may hold it now.
+  return againFor(releaseMs, workspaceId, async () => {
+    await owners.set(workspaceId, { ...before, epoch: epoch + 1 }, revision);
+  });
+}
+
+/** An election of NATS takes some seconds. Rejects with ProgramError if NATS does not answer for so long. */
+async function againFor(ms: number, workspaceId: string, work: () => Promise<void>): Promise<void> {
+  for (const untilMs = performance.now() + ms; ; await pause(releaseAgainMs))
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (performance.now() < untilMs) continue;
+      throw new ProgramError(
+        `nobody may serve ${workspaceId} until this command is run again, because NATS does not answer: ${messageOf(error)}`,
+      );
+    }
+}
+
+async function settled<Result>(work: Promise<Result>): Promise<PromiseSettledResult<Result>> {
+  const [result] = await Promise.allSettled([work]);
+  return result;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function requireVersion(path: string): void {

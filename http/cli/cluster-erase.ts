@@ -8,16 +8,18 @@ import { directoryId } from '../../engine/runtime/cluster/ports.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
 import { Database } from '../../store/database.ts';
 import type { DirectoryWorkspace } from '../../store/directory/directory.ts';
+import { isAudited } from '../../store/runtime/audit.ts';
+import type { Gathered } from '../../workers/cluster/gathering.ts';
 import type { Config } from '../process/config.ts';
 import { askOwner } from './cluster-asking.ts';
-import { changeWorkspace, releaseLeft } from './cluster-change.ts';
+import { changeWorkspace, releaseLeft, replaceStored } from './cluster-change.ts';
 import { type Gathering, inTemporaryFolder } from './cluster-gather.ts';
 import { exitCodes, ProgramError, say } from './command.ts';
 import { contactNamed, erasedInWords, type NamedContact, wouldErase } from './contact-named.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
-/** A change can have 256 MB. In a larger file, what was deleted before is overwritten as its pages are used again. */
-const maxRewrittenBytes = 128 * 1024 * 1024;
+/** Nodes apply a change on their main thread. In a larger file, what was deleted before is overwritten as its pages are used again. */
+const maxRewrittenBytes = 32 * 1024 * 1024;
 
 interface Asked {
   readonly named: string;
@@ -34,22 +36,43 @@ export function eraseInCluster(config: Config, { named, contact, isMeant }: Aske
   return inTemporaryFolder(config, async (gathering) => {
     const workspace = workspaceNamed(gathering.dataDir, named, gathering.title);
     await releaseLeft(gathering.store, workspace.id);
-    const found = await contactIn(gathering, workspace, contact);
+    const gathered = await gathering.fetch(workspace.id);
+    if (gathered === undefined) throw new ProgramError(`${gathering.title} has no file of ${workspace.name}`);
+    const found = contactIn(gathering, workspace, contact);
+    if (found === 'erased') return finishErasure(gathering, workspace, { contact, gathered });
     if (isMeant) return eraseOne(gathering, workspace, found);
     say(wouldErase(found, workspace.name));
     return exitCodes.done;
   });
 }
 
-async function contactIn(gathering: Gathering, workspace: DirectoryWorkspace, name: string): Promise<NamedContact> {
-  if ((await gathering.fetch(workspace.id)) === undefined)
-    throw new ProgramError(`${gathering.title} has no file of ${workspace.name}`);
+/** `erased`: by an earlier command, which knows it by its id. */
+function contactIn(gathering: Gathering, workspace: DirectoryWorkspace, name: string): NamedContact | 'erased' {
   const db = Database.openReader(gathering.pathOf(workspace.id));
   try {
+    if (isAudited(db, { action: 'contact.erased', targetId: name })) return 'erased';
     return contactNamed(db, workspace.name, name);
   } finally {
     db.close();
   }
+}
+
+/** An earlier command may have broken off before it removed from NATS what was there. */
+async function finishErasure(
+  gathering: Gathering,
+  workspace: DirectoryWorkspace,
+  { contact, gathered }: { readonly contact: string; readonly gathered: Gathered },
+): Promise<number> {
+  say(`The contact ${contact} of ${workspace.name} was erased before.`);
+  return toldOf(await replaceStored(gathering, workspace.id, gathered));
+}
+
+function toldOf(leftBehind: string | undefined): number {
+  if (leftBehind === undefined) return exitCodes.done;
+  say(
+    `NATS has what was there before until the next snapshot of the workspace, because this one failed: ${leftBehind}. Repeat the command with the contact's id.`,
+  );
+  return exitCodes.failed;
 }
 
 async function eraseOne(gathering: Gathering, workspace: DirectoryWorkspace, contact: NamedContact): Promise<number> {
@@ -63,15 +86,15 @@ async function eraseOne(gathering: Gathering, workspace: DirectoryWorkspace, con
     if (statSync(gathering.pathOf(workspace.id)).size <= maxRewrittenBytes) db.rewrite();
     return counts;
   });
-  const entry = { id: ids.uuid(), ...contactErased(options, contact.id, erased) };
-  await askOwner(gathering.store, directoryId, {
-    name: 'change',
-    params: { name: 'note-operator-action', params: entry },
-  });
   say(erasedInWords(contact, workspace.name, erased));
-  if (leftBehind === undefined) return exitCodes.done;
-  say(
-    `NATS has what was there before until the next snapshot of the workspace, because this one failed: ${leftBehind}`,
-  );
-  return exitCodes.failed;
+  const code = toldOf(leftBehind);
+  const entry = { id: ids.uuid(), ...contactErased(options, contact.id, erased) };
+  const params = { name: 'note-operator-action', params: entry };
+  try {
+    await askOwner(gathering.store, directoryId, { name: 'change', params });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ProgramError(`the contact is erased, which only the workspace's audit log says: ${why}`);
+  }
+  return code;
 }

@@ -1,4 +1,4 @@
-// Files of a cluster as a data folder, for commands that only read: the directory first, then workspaces, each as of its
+// Files of a cluster as a data folder, for commands: the directory first, then workspaces, each as of its
 // own moment. Never served. It holds what a data folder holds, so it is removed at the end, also of an interrupted command.
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -226,10 +226,18 @@ async function removedAtTheEnd<Result>(folder: string, use: () => Promise<Result
     process.kill(process.pid, signal);
   };
   for (const signal of signals) process.once(signal, interrupted);
+  // Also after what nobody catches, such as a full disk behind stdout.
+  process.once('exit', remove);
   try {
     return await use();
+  } catch (error) {
+    // The signal ends the process before its caller says so.
+    if (interruption !== undefined)
+      process.stderr.write(`switchboard: ${error instanceof Error ? error.message : error}\n`);
+    throw error;
   } finally {
     for (const signal of signals) process.off(signal, interrupted);
+    process.off('exit', remove);
     remove();
     if (interruption !== undefined) process.kill(process.pid, interruption);
   }

@@ -13,7 +13,7 @@ import {
   workspacePath,
 } from '../../engine/operations/integrity.ts';
 import { directoryId, Fenced, noNodesSchema, type Ownership } from '../../engine/runtime/cluster/ports.ts';
-import { Database } from '../../store/database.ts';
+import { Database, maxWrittenBytes } from '../../store/database.ts';
 import { reservedEmails, reservedWorkspaces } from '../../store/directory/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { firstLink } from '../../store/page-log/pieces.ts';
@@ -70,6 +70,7 @@ If it is interrupted, repeat it: it goes on. Until then the folder cannot be ser
     try {
       requireWhole(dataDir);
       requireKeys(config, dataDir);
+      requireSizes(dataDir);
       const uploads = uploadsIn(config, dataDir);
       store = await openStore(config, { mustExist: false });
       await new Import({ config, dataDir, store, packing, progress }).run(uploads);
@@ -82,6 +83,13 @@ If it is interrupted, repeat it: it goes on. Until then the folder cannot be ser
     return exitCodes.done;
   },
 };
+
+function requireSizes(dataDir: string): void {
+  const paths = [directoryPath(dataDir), ...workspaceIdsIn(dataDir).map((id) => workspacePath(dataDir, id))];
+  for (const path of paths)
+    if (statSync(path).size > maxWrittenBytes)
+      throw new ProgramError(`${path} is larger than 2 GiB, the most that a cluster holds of one workspace`);
+}
 
 interface ImportOptions {
   readonly config: Config;

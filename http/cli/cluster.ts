@@ -6,6 +6,7 @@ import { leaseMs } from '../../engine/runtime/cluster/lease.ts';
 import {
   CallRefused,
   CallTimedOut,
+  changingBy,
   directoryId,
   NodeAway,
   type NodeRecord,
@@ -277,6 +278,7 @@ function ownerInWords(
   { isThere, needsNewerNode }: { readonly isThere: boolean; readonly needsNewerNode: boolean },
 ): string {
   if (needsNewerNode) return `${owner} (newer version)`;
+  if (owner.startsWith(changingBy)) return 'nobody: an erasure was interrupted, repeat it';
   // No node has such a name: it was brought in, and none has started since.
   if (owner.startsWith('-')) return 'nobody yet';
   return isThere ? owner : `${owner} (not there)`;

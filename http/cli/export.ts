@@ -1,7 +1,7 @@
 // `switchboard export`: writes a workspace as lines of JSON for other programs, while the service runs or not.
 
 import { once } from 'node:events';
-import { createWriteStream, existsSync } from 'node:fs';
+import { createWriteStream, existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -22,7 +22,7 @@ export const command: Command = {
   description: `Writes a workspace, given by id or subdomain, as lines of JSON: a first line that describes the export, then one line per
 row, {"table": …, "row": {…}}, all as of one moment. Passwords, tokens and sealed secrets are left out.
 
-With the settings of a node of a cluster, it exports what the cluster has, from NATS, by a temporary folder (TMPDIR), which needs
+With the settings of a node of a cluster, it exports what the cluster has, from NATS and the bucket, by a temporary folder (TMPDIR), which needs
 twice the room of the workspace.
 
   --to FILE  write to FILE, readable only by the current user; default: stdout`,
@@ -47,8 +47,35 @@ async function exportFrom(
   { name, to }: { readonly name: string; readonly to: string | undefined },
 ): Promise<void> {
   const workspace = workspaceNamed(dataDir, name);
-  const out: Writable = to === undefined ? process.stdout : createWriteStream(to, { flags: 'wx', mode: 0o600 });
   const db = Database.openReader(workspacePath(dataDir, workspace.id));
+  try {
+    if (to === undefined) await writeRows(db, workspace.id, process.stdout);
+    else await writeFileOf(to, (out) => writeRows(db, workspace.id, out));
+  } catch (error) {
+    // Its reader has seen enough.
+    if (to !== undefined || (error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  } finally {
+    db.close();
+  }
+}
+
+/** The file is whole, or not there. */
+async function writeFileOf(to: string, write: (out: Writable) => Promise<void>): Promise<void> {
+  const out = createWriteStream(to, { flags: 'wx', mode: 0o600 });
+  // Also what fails while nobody waits for it.
+  const failed = finished(out);
+  try {
+    await Promise.race([failed, write(out)]);
+    out.end();
+    await failed;
+  } catch (error) {
+    out.destroy();
+    rmSync(to, { force: true });
+    throw new ProgramError(`${to} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function writeRows(db: Database, workspaceId: string, out: Writable): Promise<void> {
   const progress = createProgress();
   const write = async (text: string): Promise<void> => {
     if (!out.write(text)) await once(out, 'drain');
@@ -58,7 +85,7 @@ async function exportFrom(
     const tables = exportedTables(db);
     const rows = tables.reduce((sum, table) => sum + rowCount(db, table), 0);
     await write(
-      `${JSON.stringify({ export: 'workspace', format: 1, program: programVersion(), schema: db.version, workspaceId: workspace.id, exportedAt: new Date().toISOString(), rows })}\n`,
+      `${JSON.stringify({ export: 'workspace', format: 1, program: programVersion(), schema: db.version, workspaceId, exportedAt: new Date().toISOString(), rows })}\n`,
     );
     let done = 0;
     let piece = '';
@@ -75,10 +102,5 @@ async function exportFrom(
     await write(piece);
   } finally {
     progress.end();
-    db.close();
-  }
-  if (out !== process.stdout) {
-    out.end();
-    await finished(out);
   }
 }

@@ -34,7 +34,7 @@ export const command: Command = {
 numbered without gaps, pending work has its time, directory.db agrees with every workspace, the keys are the ones it was served with
 and open every secret, and search indexes are complete. Only reads; the service may be running.
 
-With the settings of a node of a cluster, it checks what the cluster has instead, from NATS, and needs no node and no DATA_DIR.
+With the settings of a node of a cluster, it checks what the cluster has instead, from NATS and the bucket, and needs no node and no DATA_DIR.
 Workspaces are put into a temporary folder (TMPDIR) one after the other, which needs twice the room of the largest.
 
   --quiet  print only problems

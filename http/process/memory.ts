@@ -8,8 +8,6 @@ const sampleMs = 60_000;
 /** The process is idle after this many consecutive samples that each used less than a hundredth of a core. */
 const idleSamples = 5;
 const idleShare = 0.01;
-/** Longer than the 8 s for which V8 waits after a collection until it thinks of another one. */
-const reducerPauseMs = 15_000;
 /** Less work than this leaves too little garbage to be worth a pause of 30 ms. */
 const minWorkMs = 5000;
 
@@ -28,8 +26,8 @@ export function releaseMemory(): void {
 
 /**
  * Threads have limits of their own (workers/thread.ts), over which the option for the main thread's new objects
- * (packaging/node-arguments.js) would go. A heap reads it once, when it is made. Call it after the announcement, as
- * releaseMemory().
+ * (packaging/node-arguments.js) would go. A heap reads it once, when it is made, so threads of before keep that of the
+ * main thread. Call it after the announcement, as releaseMemory().
  */
 export function sizeThreadsByThemselves(): void {
   setFlagsFromString('--max-semi-space-size=0');
@@ -50,18 +48,8 @@ export function idleWatch(): (sample: { workMs: number; spanMs: number }) => boo
   };
 }
 
-/**
- * After a collection V8 makes two more once the process is idle, which find nothing after these: without them, it only
- * waits for the heap to grow again.
- */
-function pauseReducer(): void {
-  setFlagsFromString('--memory-reducer-gc-count=0');
-  setTimeout(() => setFlagsFromString('--memory-reducer-gc-count=2'), reducerPauseMs).unref();
-}
-
 /** Releases memory now, and after every busy period. */
 export function keepMemoryLow(): void {
-  pauseReducer();
   releaseMemory();
   const isTime = idleWatch();
   let before = process.cpuUsage();

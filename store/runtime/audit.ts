@@ -53,3 +53,7 @@ export function expireAudit(
   );
   return Math.max(removed, hidden);
 }
+
+export function isAudited(db: Database, { action, targetId }: { action: string; targetId: string }): boolean {
+  return db.get('SELECT 1 FROM audit WHERE action = ? AND targetId = ?', [action, targetId]) !== undefined;
+}

@@ -109,6 +109,11 @@ t.test('[cluster] a contact is erased while the nodes run', { skip }, async (t) 
       code: 1,
       stderr: /has no contact/,
     });
+    const [, id = ''] = /contact (\S+) of/.exec(erased.stdout) ?? [];
+    t.match(await run('erase', workspaceId, '--contact', id, '--yes'), {
+      code: 0,
+      stdout: `The contact ${id} of Shop 1 was erased before.\n`,
+    });
     t.match(await run('verify'), { code: 0, stdout: /1 workspace with .* no problems/ });
     const snapshot = await store.snapshots.newest(workspaceId);
     if (snapshot === undefined) throw new Error('there is no snapshot');

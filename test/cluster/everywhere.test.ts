@@ -42,6 +42,11 @@ async function start(t: Teardown): Promise<Nodes> {
   const second = await startNode(t, nats, { node: 'second', env });
   const owner = await workspaceAt(first, 'second', ['first', 'second']);
   await knownTo([first, second], [owner.workspaceId]);
+  // It was made at the first.
+  while (
+    ![...second.running.services.engine.openWorkspaces()].some(({ workspaceId }) => workspaceId === owner.workspaceId)
+  )
+    await new Promise((resolve) => setImmediate(resolve));
   const [site] = (await first.get('/sites', owner.token)).body.sites;
   return { first, second, owner, embedId: site.embedId, dns };
 }

@@ -69,11 +69,12 @@ async function twoNodes(t: Teardown): Promise<Moving> {
   const { token, workspaceId } = await first.workspace({ available: true, assignOnReply: true });
   const store = await openStore(t, nats.url, { name: 'switchboard', node: 'operator' });
   const ownerNow = async (): Promise<string | undefined> => (await store.owners.of(workspaceId))?.ownership.node;
-  // It may be on its way to where it should be: moved by hand, it stays.
-  for (let at = await ownerNow(); at !== 'first'; at = await ownerNow())
-    await store.calls.ask(at ?? '', 'move', { workspaceId, node: 'first' }, 30_000).catch((error: unknown) => {
-      if (!(error instanceof CallRefused)) throw error;
-    });
+  // It may be on its way to where it should be. There and back by hand, it stays.
+  for (const node of ['second', 'first'])
+    for (let at = await ownerNow(); at !== node; at = await ownerNow())
+      await store.calls.ask(at ?? '', 'move', { workspaceId, node }, 30_000).catch((error: unknown) => {
+        if (!(error instanceof CallRefused)) throw error;
+      });
   return {
     store,
     carrier,

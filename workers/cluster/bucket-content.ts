@@ -64,13 +64,14 @@ export class BucketContent implements SnapshotContent {
 
   async ids(workspaceId: string): Promise<ContentId[]> {
     const place = await this.#place(workspaceId);
-    const keys = await this.#asked(answerMs, () => this.#bucket.keys(place, maxIds));
+    const signal = within(answerMs);
+    const keys = await this.#inWords(abortable(this.#bucket.keys(place, maxIds), signal));
     return keys.map((key) => key.slice(place.length));
   }
 
   async remove(workspaceId: string, id: ContentId): Promise<void> {
     const key = `${await this.#place(workspaceId)}${id}`;
-    await this.#asked(answerMs, () => this.#bucket.remove(key));
+    await this.#inWords(abortable(this.#bucket.remove(key), within(answerMs)));
   }
 
   async #place(workspaceId: string): Promise<string> {
@@ -90,20 +91,31 @@ export class BucketContent implements SnapshotContent {
     return answer;
   }
 
-  /** The bucket's failure in a person's words; any other as it is. */
+  /** As #inWords, and a failure keeps others from asking for a while. */
   async #told<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    try {
+      return await this.#inWords(answer);
+    } catch (error) {
+      if (error instanceof SnapshotsUnreachable) this.#failure = { error, untilMs: performance.now() + restMs };
+      throw error;
+    }
+  }
+
+  /**
+   * The bucket's failure in a person's words; any other as it is. A key that may not list or remove says nothing of what
+   * is written and read.
+   */
+  async #inWords<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
       return await answer;
     } catch (cause) {
       const isLate = cause instanceof DOMException && cause.name === 'TimeoutError';
       if (!isLate && !(cause instanceof StorageUnavailable)) throw cause;
       const why = isLate ? 'it took too long' : cause.message;
-      const error = new SnapshotsUnreachable(
+      throw new SnapshotsUnreachable(
         `the bucket ${this.#bucket.name} (S3_BUCKET), where snapshots are, cannot be used now: ${why}`,
         { cause },
       );
-      this.#failure = { error, untilMs: performance.now() + restMs };
-      throw error;
     }
   }
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { Database, writeDurably } from '../../store/database.ts';
+import { Database, maxWrittenBytes, writeDurably } from '../../store/database.ts';
 import { answerCalls } from '../thread.ts';
 
 export interface PackedFile {
@@ -37,6 +37,9 @@ export const methods = {
     try {
       const { version } = db;
       const bytes = db.serialize();
+      // What cannot be unpacked must not count as a snapshot, since the log before one is purged.
+      if (bytes.length > maxWrittenBytes)
+        throw new Error(`the file has ${bytes.length} bytes, and a snapshot at most ${maxWrittenBytes}`);
       writeDurably(to, zstdCompressSync(bytes, packing));
       return { sha256: sha256Of(bytes), bytes: bytes.length, version };
     } finally {

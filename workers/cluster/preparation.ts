@@ -33,7 +33,7 @@ export async function prepare(
 ): Promise<void> {
   requireSettings(layout);
   requireServer(link);
-  await requireJetStream(link, patienceMs);
+  await requireJetStream(link, { patienceMs, mayBeFull: mustExist });
   for (const required of requiredStreams(layout)) {
     const found = await patiently(
       link,
@@ -79,7 +79,11 @@ function requireServer({ server }: NatsLink): void {
     );
 }
 
-async function requireJetStream(link: NatsLink, patienceMs: number): Promise<void> {
+/** `mayBeFull`: for commands that only read. */
+async function requireJetStream(
+  link: NatsLink,
+  { patienceMs, mayBeFull }: { readonly patienceMs: number; readonly mayBeFull: boolean },
+): Promise<void> {
   const missing = (error: unknown): ClusterRefused =>
     new ClusterRefused(
       `CLUSTER_NATS_URL leads to the NATS server ${link.server.name}, where JetStream is not enabled for this account: start it with -js, or enable it in its settings`,
@@ -88,15 +92,15 @@ async function requireJetStream(link: NatsLink, patienceMs: number): Promise<voi
   await patiently(
     link,
     patienceMs,
-    () => requireRoom(link),
+    () => requireRoom(link, { mayBeFull }),
     (error) => (error instanceof ClusterRefused ? error : isNotEnabled(error) ? missing(error) : undefined),
   );
 }
 
 /** An account takes what is small until nothing is left, but no large entry any more. */
-async function requireRoom(link: NatsLink): Promise<void> {
+async function requireRoom(link: NatsLink, { mayBeFull }: { readonly mayBeFull: boolean }): Promise<void> {
   const { limits, storage } = await link.jsm.getAccountInfo();
-  if (limits.max_storage > 0 && storage + requiredPayloadBytes > limits.max_storage)
+  if (!mayBeFull && limits.max_storage > 0 && storage + requiredPayloadBytes > limits.max_storage)
     throw new NatsFull(`its account keeps ${storage} of ${limits.max_storage} bytes`);
 }
 

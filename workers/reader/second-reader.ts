@@ -17,7 +17,7 @@ type Copy =
 /** As many as the thread has files open. */
 const maxCopies = 8;
 const idleMs = 5 * 60_000;
-/** A copy is opened for this many calls that wait: the thread takes 30 MB, and one search a few milliseconds. */
+/** A copy is opened for this many calls that wait, which are mostly short: the thread takes 30 MB. */
 const callsForCopy = 4;
 /** An open copy that was not used for this long may have been closed; less than the thread's own times. */
 const trustMs = idleMs / 2;

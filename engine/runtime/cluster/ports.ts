@@ -56,6 +56,8 @@ export interface WorkspaceLogs {
 
 /** The schema of what no node is to serve. */
 export const noNodesSchema = Number.MAX_SAFE_INTEGER;
+/** With this the name begins that a command has as an owner, while it changes a file that no node serves meanwhile. */
+export const changingBy = '-changing-';
 
 export interface Ownership {
   readonly node: string;
