@@ -26,7 +26,7 @@ t.test('a change of a source is a new bundle, and the pages that wait hear of it
         text: `${builds}`,
         source: `http/pages/${name}`,
       });
-      return ['app.tsx', 'styles.css'].map(named);
+      return ['app.tsx', 'styles.css', 'service-worker.ts'].map(named);
     },
     bundle: async () => `widget of build ${builds}`,
     report: (error) => reported.push(error),
