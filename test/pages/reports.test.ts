@@ -136,7 +136,8 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
         /^Week of Mon/,
         "weeks begin on Monday in the workspace's zone, wherever the reader is",
       );
-      t.ok((await page.locator('.reports-plot canvas').evaluate((canvas) => canvas.clientWidth)) > 0);
+      // It is as wide as its place once that was measured.
+      await page.waitForFunction(() => (document.querySelector('.reports-plot canvas')?.clientWidth ?? 0) > 0);
     },
   );
 
