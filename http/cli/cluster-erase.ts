@@ -9,7 +9,6 @@ import { createIds } from '../../engine/runtime/ids.ts';
 import { Database } from '../../store/database.ts';
 import type { DirectoryWorkspace } from '../../store/directory/directory.ts';
 import { isAudited } from '../../store/runtime/audit.ts';
-import type { Gathered } from '../../workers/cluster/gathering.ts';
 import type { Config } from '../process/config.ts';
 import { askOwner } from './cluster-asking.ts';
 import { changeWorkspace, releaseLeft, replaceStored } from './cluster-change.ts';
@@ -39,7 +38,11 @@ export function eraseInCluster(config: Config, { named, contact, isMeant }: Aske
     const gathered = await gathering.fetch(workspace.id);
     if (gathered === undefined) throw new ProgramError(`${gathering.title} has no file of ${workspace.name}`);
     const found = contactIn(gathering, workspace, contact);
-    if (found === 'erased') return finishErasure(gathering, workspace, { contact, gathered });
+    if (found === 'erased') {
+      say(`The contact ${contact} of ${workspace.name} was erased before.`);
+      // The earlier command may have broken off before it removed from NATS what was there.
+      return isMeant ? toldOf(await replaceStored(gathering, workspace.id, gathered)) : exitCodes.done;
+    }
     if (isMeant) return eraseOne(gathering, workspace, found);
     say(wouldErase(found, workspace.name));
     return exitCodes.done;
@@ -57,16 +60,7 @@ function contactIn(gathering: Gathering, workspace: DirectoryWorkspace, name: st
   }
 }
 
-/** An earlier command may have broken off before it removed from NATS what was there. */
-async function finishErasure(
-  gathering: Gathering,
-  workspace: DirectoryWorkspace,
-  { contact, gathered }: { readonly contact: string; readonly gathered: Gathered },
-): Promise<number> {
-  say(`The contact ${contact} of ${workspace.name} was erased before.`);
-  return toldOf(await replaceStored(gathering, workspace.id, gathered));
-}
-
+/** The exit code. */
 function toldOf(leftBehind: string | undefined): number {
   if (leftBehind === undefined) return exitCodes.done;
   say(

@@ -7,7 +7,7 @@ import t from 'tap';
 import { CallRefused, CallTimedOut } from '../../engine/runtime/cluster/ports.ts';
 import { askOwner } from '../../http/cli/cluster-asking.ts';
 import { type OperatorAuditRow, operatorAudit } from '../../store/directory/operator-audit.ts';
-import { startNode } from '../support/cluster-nodes.ts';
+import { clusterEnv, startNode } from '../support/cluster-nodes.ts';
 import { tempFolder } from '../support/folder.ts';
 import { openStore, skip, startNats } from '../support/nats.ts';
 import { runCommand } from '../support/process.ts';
@@ -22,15 +22,9 @@ t.test('[cluster] an operator lets an agent in who lost every second factor', { 
   const env = { RATE_LIMITS: 'off' };
   const first = await startNode(t, nats, { node: 'first', env });
   const second = await startNode(t, nats, { node: 'second', env });
-  const secret = 'a secret that the nodes of a test share';
   const run = (email: string) =>
     runCommand(['reset-second-factor', email], {
-      CLUSTER_NATS_URL: nats.url,
-      CLUSTER_REPLICAS: '1',
-      CLUSTER_SECRET: secret,
-      JWT_SECRET: secret,
-      SECRETS_KEY: secret,
-      STORAGE_PROVIDER: 'none',
+      ...clusterEnv(nats),
       DATA_DIR: join(tempFolder(t), 'nothing'),
     });
   const store = await openStore(t, nats.url, { name: 'switchboard', node: 'operator' });

@@ -9,6 +9,18 @@ import { type Person, password, type Service, type StartOptions, startService, t
 const secret = 'a secret that the nodes of a test share';
 const maxTries = 20;
 
+/** Settings of every node, and of a command beside them. */
+export function clusterEnv(nats: Pick<NatsServer, 'url'>): Record<string, string> {
+  return {
+    CLUSTER_NATS_URL: nats.url,
+    CLUSTER_REPLICAS: '1',
+    CLUSTER_SECRET: secret,
+    JWT_SECRET: secret,
+    SECRETS_KEY: secret,
+    STORAGE_PROVIDER: 'none',
+  };
+}
+
 export function startNode(
   t: Teardown,
   nats: Pick<NatsServer, 'url'>,
@@ -17,16 +29,7 @@ export function startNode(
   return startService(t, {
     clock: systemClock(),
     ...options,
-    env: {
-      CLUSTER_NATS_URL: nats.url,
-      CLUSTER_NODE: node,
-      CLUSTER_REPLICAS: '1',
-      CLUSTER_SECRET: secret,
-      JWT_SECRET: secret,
-      SECRETS_KEY: secret,
-      STORAGE_PROVIDER: 'none',
-      ...env,
-    },
+    env: { ...clusterEnv(nats), CLUSTER_NODE: node, ...env },
   });
 }
 
