@@ -1,7 +1,7 @@
 // The write queue of one file. At the end of a turn of the event loop, all queued jobs run in one transaction, each
 // rolled back separately if it throws. Then COMMIT and one sync off the main thread; only when the data is on disk are
-// the jobs settled, in the order they ran. While one sync is under way the next batch runs, and later jobs queue. Knows
-// no table, no rule and no timer.
+// the jobs settled, in the order they ran. While one sync is under way the next batch runs, and later jobs queue; in a
+// cluster they queue at once. Knows no table, no rule and no timer.
 
 import { type Database, monotonicMs } from '../../store/database.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
@@ -58,6 +58,8 @@ export type Pass = (done: (error: Error | null) => void) => void;
 const maxBatch = 512;
 /** Batches being synced at once: while the disk takes one, the next runs. More would only make each smaller. */
 const maxSyncing = 2;
+/** In a cluster: an entry of its log costs so much that fewer and fuller batches are quicker, also for who waits. */
+const maxPassing = 1;
 /** At 20,000 commands a second the last one waits half a second; a longer queue would not help. */
 const maxQueued = 10_000;
 
@@ -105,13 +107,15 @@ export class Lane {
   #atRest: (() => void)[] = [];
   #voided: Voided | undefined;
   readonly #pass: Pass;
+  readonly #maxUnderWay: number;
 
   /** Lanes of one process share its loop by sharing `slices`. */
-  constructor(db: LaneDatabase, hooks: LaneHooks, slices: Slices = new Slices(), pass: Pass = (done) => db.sync(done)) {
+  constructor(db: LaneDatabase, hooks: LaneHooks, slices: Slices = new Slices(), pass?: Pass) {
     this.#db = db;
     this.#hooks = hooks;
     this.#slices = slices;
-    this.#pass = pass;
+    this.#pass = pass ?? ((done) => db.sync(done));
+    this.#maxUnderWay = pass === undefined ? maxSyncing : maxPassing;
   }
 
   get depth(): number {
@@ -180,7 +184,7 @@ export class Lane {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#syncing.length >= maxSyncing || this.#holds > 0 || this.depth === 0) return;
+    if (this.#scheduled || this.#syncing.length >= this.#maxUnderWay || this.#holds > 0 || this.depth === 0) return;
     this.#scheduled = true;
     this.#slices.add(() => {
       this.#scheduled = false;

@@ -494,7 +494,6 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       copies,
       everywhere: new Set([directoryId]),
       newId: () => randomUUID(),
-      join: joined,
       counts: parts.counts,
     });
     const snapshotMaker = new SnapshotMaker({ clock, ownerships, files, logs, snapshots, restorer, log });
@@ -693,8 +692,4 @@ interface Running {
 
 function workspaceIn(params: unknown): string {
   return (params as { workspaceId: string }).workspaceId;
-}
-
-function joined(changes: readonly Uint8Array[]): Uint8Array {
-  return changes.length === 1 && changes[0] !== undefined ? changes[0] : Buffer.concat(changes);
 }

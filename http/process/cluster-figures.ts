@@ -25,7 +25,7 @@ export interface ClusterCounts {
   /** An entry was acknowledged by the log. */
   observeAppend(durationMs: number): void;
   /** Commits on this disk that the log did not take; who waited for them got 503. */
-  observeVoided(commits: number): void;
+  observeVoided(): void;
   /** This node began to serve a workspace that nobody served, or that was handed to it. */
   observeTakeOver(): void;
   /** This node handed a workspace to another. */

@@ -160,7 +160,7 @@ function clusterCountsIn(registry: Registry, figures: () => ClusterFigures): Clu
   });
   return {
     observeAppend: (durationMs) => appends.observe(durationMs / 1000),
-    observeVoided: (commits) => voided.inc(commits),
+    observeVoided: () => voided.inc(),
     observeTakeOver: () => takeOvers.inc(),
     observeHandOver: () => handOvers.inc(),
     observeForwarded: (outcome) => forwarded.inc({ outcome }),

@@ -178,7 +178,8 @@ t.test('[cluster] a node counts its part in the cluster; a server alone declares
   t.equal(await read('nats_full'), 1);
   t.equal(await read('nats_connected'), 0);
   metrics.cluster?.observeAppend(3);
-  metrics.cluster?.observeVoided(2);
+  metrics.cluster?.observeVoided();
+  metrics.cluster?.observeVoided();
   metrics.cluster?.observeTakeOver();
   metrics.cluster?.observeHandOver();
   metrics.cluster?.observeForwarded('not served');

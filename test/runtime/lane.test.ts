@@ -519,11 +519,10 @@ t.test('what was voided elsewhere is settled with an error, and nothing runs any
     () => reads.push('leaves'),
     () => reads.push('void as well'),
   );
+  t.equal(passing.length, 1, 'what came meanwhile waits for the first');
   passing[0]?.(new Voided('another has it'));
   t.same(taken(), ['Voided a', 'Voided b', 'Voided c', 'Voided d'], 'in order, refusals and what still waited too');
   t.same(reads, ['void', 'void as well'], 'nothing that was read leaves');
-  passing[1]?.(new Voided('another has it'));
-  t.same(taken(), []);
   t.throws(() => lane.submit(job('e')), Voided);
   lane.whenDurable(
     () => reads.push('read'),

@@ -81,14 +81,13 @@ export interface OwnershipOptions {
   /** Every node keeps a copy of these: the directory. */
   readonly everywhere: ReadonlySet<string>;
   readonly newId: () => string;
-  readonly join: (changes: readonly Uint8Array[]) => Uint8Array;
   readonly counts?: OwnershipCounts | undefined;
 }
 
 /** What is counted when it happens. */
 export interface OwnershipCounts {
   observeAppend(durationMs: number): void;
-  observeVoided(commits: number): void;
+  observeVoided(): void;
   observeTakeOver(): void;
   observeHandOver(): void;
 }
@@ -399,14 +398,13 @@ export class Ownerships {
   }
 
   #gateOf(workspaceId: string, { sequence, holding }: { sequence: number; holding: Holding }): Gate {
-    const { logs, clock, newId, join, restorer, counts } = this.#options;
+    const { logs, clock, newId, restorer, counts } = this.#options;
     return new Gate({
       workspaceId,
       sequence,
       logs,
       clock,
       newId,
-      join,
       isHeld: () => this.#isCurrent(workspaceId, holding),
       onBroken: (cause) => {
         if (holding.gate !== undefined) this.#drop(workspaceId, holding, cause);
@@ -415,7 +413,7 @@ export class Ownerships {
         restorer.noteEntry(workspaceId, bytes);
         counts?.observeAppend(durationMs);
       },
-      onVoided: (commits) => counts?.observeVoided(commits),
+      onVoided: () => counts?.observeVoided(),
     });
   }
 

@@ -130,7 +130,3 @@ export function itemsOf(bytes: Uint8Array): Item[] {
 export function bytesOf(items: readonly Item[]): Uint8Array {
   return items.length === 0 ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(items));
 }
-
-export function joined(changes: readonly Uint8Array[]): Uint8Array {
-  return bytesOf(changes.flatMap(itemsOf));
-}

@@ -12,7 +12,6 @@ import { View } from '../../../engine/runtime/cluster/view.ts';
 import { silentLog } from '../../../engine/runtime/log.ts';
 import { NotServed } from '../../../engine/runtime/placement.ts';
 import { Connection, type Link } from './connection.ts';
-import { joined } from './ledger.ts';
 import type { LogServers } from './log-servers.ts';
 import { type Folder, NodeFiles, type Order } from './node-files.ts';
 import { Life, type World } from './world.ts';
@@ -103,7 +102,6 @@ export class SimNode {
       copies,
       everywhere: new Set([directory]),
       newId: () => `${incarnation}-${(made += 1)}`,
-      join: joined,
     });
     this.#router = new Router({ clock, lease: this.#lease, view: this.#view, ownerships: this.ownerships });
     this.#snapshots = new SnapshotMaker({
