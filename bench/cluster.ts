@@ -62,19 +62,18 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     process.stderr.write(`cluster: skipped, ${skip}\n`);
     return [];
   }
-  const seconds = quick ? 2 : 10;
-  const single = await withCluster(alone, async ({ nodes: [node] }) =>
-    sendsTo([{ node, desk: await makeDesk(node) }], seconds),
-  );
   const together = await withCluster(whole, async (cluster) => {
-    const places = await spreadDesks(cluster);
+    const [small] = await spreadDesks(cluster, 1);
+    const places = await spreadDesks(cluster, cluster.nodes.length);
     const [first] = places;
-    if (first === undefined) throw new Error('there is no node');
+    if (small === undefined || first === undefined) throw new Error('there is no node');
+    const hops = await hopCosts(cluster.nodes, small, quick ? 200 : 2000);
+    const handOver = await handOvers(cluster, small, { what: 'of a small workspace', count: quick ? 5 : 60 });
+    const turns = quick ? { turns: 1, seconds: 2 } : { turns: 4, seconds: 5 };
+    const { single, one, three } = await sendsInTurns(places, turns);
     const reference = { name: 'one node alone', value: single.perSecond };
-    const one = await sendsTo([first], seconds);
-    const three = await sendsTo(places, seconds);
-    const hops = await hopCosts(cluster.nodes, first, quick ? 200 : 2000);
-    const handOver = await handOvers(cluster, first, quick ? 5 : 50);
+    const what = 'of the workspace with what was sent';
+    const handOverOfLarge = await handOvers(cluster, first, { what, count: quick ? 5 : 60 });
     const name = `sends, ${connections} connections`;
     return [
       row({
@@ -105,9 +104,33 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       }),
       ...hops,
       ...handOver,
+      ...handOverOfLarge,
     ];
   });
   return [...together, ...(await ends(quick ? 50 : 1000))];
+}
+
+/**
+ * One node alone, one node of the cluster, and three nodes of it at once, in alternating turns, so that all meet the same
+ * machine; each sends into its own workspaces. The mean of the turns.
+ */
+async function sendsInTurns(
+  places: readonly DeskAt[],
+  { turns, seconds }: { readonly turns: number; readonly seconds: number },
+): Promise<{ single: HttpFigures; one: HttpFigures; three: HttpFigures }> {
+  return withCluster(alone, async ({ nodes: [node] }) => {
+    const kinds = { single: [{ node, desk: await makeDesk(node) }], one: places.slice(0, 1), three: places };
+    const figures = { single: [] as HttpFigures[], one: [] as HttpFigures[], three: [] as HttpFigures[] };
+    for (let turn = 0; turn < turns; turn += 1)
+      for (const kind of ['single', 'one', 'three'] as const) figures[kind].push(await sendsTo(kinds[kind], seconds));
+    return { single: meanOf(figures.single), one: meanOf(figures.one), three: meanOf(figures.three) };
+  });
+}
+
+function meanOf(figures: readonly HttpFigures[]): HttpFigures {
+  const mean = (of: (one: HttpFigures) => number): number =>
+    figures.reduce((sum, one) => sum + of(one), 0) / figures.length;
+  return { perSecond: mean((one) => one.perSecond), p50Ms: mean((one) => one.p50Ms), p99Ms: mean((one) => one.p99Ms) };
 }
 
 /** `imported`: the data folder of one node, brought in before the nodes start. */
@@ -148,10 +171,10 @@ interface DeskAt {
   readonly desk: Desk;
 }
 
-/** A workspace at each node. */
-async function spreadDesks(cluster: ServiceCluster): Promise<DeskAt[]> {
+/** A new workspace at each of the first nodes. */
+async function spreadDesks(cluster: ServiceCluster, count: number): Promise<DeskAt[]> {
   const places: DeskAt[] = [];
-  for (const node of cluster.nodes) {
+  for (const node of cluster.nodes.slice(0, count)) {
     const desk = await makeDesk(node);
     await moveTo(cluster, desk.workspaceId, node.name);
     places.push({ node, desk });
@@ -237,18 +260,41 @@ export async function hopCosts(nodes: readonly ServiceNode[], { node, desk }: De
   return rows;
 }
 
-/** A workspace that moves from node to node, and one client at each that sends without a pause. */
-async function handOvers(cluster: ServiceCluster, { desk }: DeskAt, count: number): Promise<Row[]> {
-  let moves = 0;
-  return pausesOf({ nodes: cluster.nodes, desk, count, random: randomFrom(seed) }, async () => {
-    moves += 1;
-    await moveTo(cluster, desk.workspaceId, cluster.nodes[moves % cluster.nodes.length]?.name ?? '');
-  });
+/**
+ * A workspace that moves, as when its node stops, to the node that keeps a copy of it, and one client at each node that
+ * sends without a pause.
+ */
+async function handOvers(
+  cluster: ServiceCluster,
+  { desk }: DeskAt,
+  { what, count }: { readonly what: string; readonly count: number },
+): Promise<Row[]> {
+  return pausesOf({ nodes: cluster.nodes, desk, count, random: randomFrom(seed), what }, async () =>
+    moveTo(cluster, desk.workspaceId, await copyOf(cluster, desk.workspaceId)),
+  );
+}
+
+/** The node that keeps a copy of the workspace, once there is one. */
+async function copyOf(cluster: ServiceCluster, workspaceId: string): Promise<string> {
+  const untilMs = performance.now() + patienceMs;
+  for (;;) {
+    const { workspaces } = await cluster.status();
+    const node = workspaces.find((one) => one.workspaceId === workspaceId)?.copies[0]?.node;
+    if (node !== undefined) return node;
+    if (performance.now() > untilMs) throw new Error(`no node has a copy of ${workspaceId}`);
+    await pause(pollMs);
+  }
 }
 
 /** What clients notice of something that happens to a workspace, so many times. */
 export async function pausesOf(
-  { nodes, desk, count, random }: { nodes: readonly ServiceNode[]; desk: Desk; count: number; random: Random },
+  {
+    nodes,
+    desk,
+    count,
+    random,
+    what,
+  }: { nodes: readonly ServiceNode[]; desk: Desk; count: number; random: Random; what: string },
   happen: () => Promise<void>,
 ): Promise<Row[]> {
   const writers = nodes.map(
@@ -278,16 +324,17 @@ export async function pausesOf(
     }
   }
   await Promise.all(writers.map((writer) => writer.end()));
+  const name = `planned hand-over ${what}`;
   return [
-    row({ name: 'planned hand-over: pause p50', value: percentile(pausesMs, 0.5), unit: 'ms' }),
+    row({ name: `${name}: pause p50`, value: percentile(pausesMs, 0.5), unit: 'ms' }),
     row({
-      name: 'planned hand-over: pause p99',
+      name: `${name}: pause p99`,
       value: percentile(pausesMs, 0.99),
       unit: 'ms',
       target: { below: 250 },
     }),
     row({
-      name: `planned hand-over, ${count} times: errors that clients saw`,
+      name: `${name}, ${count} times: errors that clients saw`,
       value: failures,
       unit: '',
       target: { below: 1 },

@@ -29,7 +29,7 @@ t.test('[bench] sends, a hop, pauses, writes meanwhile, and the first write afte
   t.ok(hops.every(({ value }) => Number.isFinite(value)));
 
   let times = 0;
-  const pauses = await pausesOf({ nodes, desk, count: 2, random: randomFrom(1) }, async () => {
+  const pauses = await pausesOf({ nodes, desk, count: 2, random: randomFrom(1), what: 'of a workspace' }, async () => {
     times += 1;
     node.pause();
     t.notOk(await node.isReady());
