@@ -39,6 +39,7 @@ import { dayMs } from './ceilings.ts';
 import { countClaimedMail } from './claimed-mails.ts';
 import { type Registration, requireAdmission } from './registration.ts';
 import { isReservedName } from './reserved-names.ts';
+import { type EmailTaken, refuseTaken } from './taken-emails.ts';
 
 export interface WantedWorkspace {
   readonly workspaceId: string;
@@ -69,8 +70,6 @@ export interface SettledWorkspace {
   readonly isMade: boolean;
 }
 
-type EmailTaken = 'email_taken' | 'email_already_exists';
-
 /** Workspaces of the same name distinguished by a number; later ones by a part of their id. */
 const maxCounted = 20;
 /** A carrier charges for at least a month, however soon a number is released. */
@@ -80,7 +79,8 @@ export const changes = {
   /** Reserves a subdomain similar to the wanted one, which is returned, and the owner's email. */
   'reserve-workspace'(db, at, wanted: WantedWorkspace & { mailFrom: string }): string {
     const { workspaceId, agentId, name, email, registration } = wanted;
-    if (findDirectoryEmail(db, email) !== undefined) refuse('email_taken');
+    const present = findDirectoryEmail(db, email);
+    if (present !== undefined) refuseTaken('email_taken', present);
     if (registration !== undefined) requireAdmission(db, registration, { workspaceId, at });
     const subdomain = freeSubdomain(db, wanted);
     insertDirectoryWorkspace(db, { id: workspaceId, name, subdomain, reservedAt: at, createdAt: at });
@@ -106,7 +106,7 @@ export const changes = {
   ): string {
     reserveDirectoryEmails(db, agent, at);
     const present = email === undefined ? undefined : findDirectoryEmail(db, email);
-    if (present !== undefined && present.agentId !== agent.agentId) refuse(taken);
+    if (present !== undefined && present.agentId !== agent.agentId) refuseTaken(taken, present);
     if (email !== undefined && present === undefined) insertDirectoryEmail(db, { email, ...agent, reservedAt: at });
     return at;
   },

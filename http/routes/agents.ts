@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox';
 import { maxDepartments } from '../../engine/constants.ts';
+import { refuseTaken } from '../../engine/directory/taken-emails.ts';
 import { refuse } from '../../engine/errors.ts';
 import { theMailServer } from '../../engine/mail/mail-server.ts';
 import type { Caller } from '../../engine/runtime/caller.ts';
@@ -246,7 +247,8 @@ export const agentRoutes = [
     async run({ workspaceId, caller, body }, { engine, directory }) {
       const email = body.email.toLowerCase();
       await engine.execute(countAskedAddress, { workspaceId, caller, params: {} });
-      if (directory.findEmail(email) !== undefined) refuse('email_already_exists');
+      const present = directory.findEmail(email);
+      if (present !== undefined) refuseTaken('email_already_exists', present);
       return engine.execute(inviteAgent, { workspaceId, caller, params: { ...body, email } });
     },
   }),
@@ -348,7 +350,7 @@ export const agentRoutes = [
     async run({ workspaceId, caller, params: { agentId } }, { engine, directory }) {
       const { email } = requireAdminOver(engine, { workspaceId, caller, agentId });
       const holder = directory.findEmail(email);
-      if (holder !== undefined && holder.agentId !== agentId) refuse('email_already_exists');
+      if (holder !== undefined && holder.agentId !== agentId) refuseTaken('email_already_exists', holder);
       return engine.execute(resendInvite, { workspaceId, caller, params: { agentId } });
     },
   }),

@@ -3,6 +3,7 @@
 import Type from 'typebox';
 import { workspaceIdIn } from '../../engine/directory/compact-ids.ts';
 import { isEmptyServer, modeNow, requireMayRegister } from '../../engine/directory/registration.ts';
+import { refuseTaken } from '../../engine/directory/taken-emails.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
@@ -76,7 +77,8 @@ export const authRoutes = [
       };
       requireMayRegister(directory.db, registration);
       await requireStrong(services, { password: body.password, field: 'password', known: [email, name] });
-      if (directory.findEmail(email) !== undefined) refuse('email_taken');
+      const present = directory.findEmail(email);
+      if (present !== undefined) refuseTaken('email_taken', present);
       const passwordHash = await hasher.hash(body.password, signing.network);
       const workspaceId = ids.uuid();
       const agentId = ids.uuid();

@@ -243,6 +243,7 @@ class Run {
         shop.offers.judge(Date.now() - this.#options.patienceMs);
         await checkWhole(shop, options);
       }
+      await this.#newcomers.settle();
     });
     for (const key of mails.outstanding) this.#findings.surprise(`the mail ${key} did not arrive`, 'lost');
     for (const key of webhooks.outstanding) this.#findings.surprise(`the webhook of ${key} did not arrive`, 'lost');

@@ -31,6 +31,8 @@ export interface Request extends Pick<CallOptions, 'body' | 'token'> {
   readonly door: number;
   /** False: an attempt whose effect is unknown is not repeated. */
   readonly isRepeatable: boolean;
+  /** A further refusal that may be. */
+  readonly mayBe?: number;
 }
 
 export class Doors {
@@ -91,7 +93,7 @@ export class Doors {
         if (answer.status < 300) return { kind: 'done', body: answer.body, sentMs };
         this.#findings.count('refused');
         if (answer.status !== 503) {
-          this.#judge(door, request, answer);
+          if (answer.status !== request.mayBe) this.#judge(door, request, answer);
           return { kind: 'refused', status: answer.status, isFirst };
         }
       }

@@ -1,17 +1,31 @@
 // Workspaces registered and agents invited while there is trouble. Whatever was acknowledged, everybody can sign in at
 // every node afterwards, as the same person, and each is on the list of agents once.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { password } from '../../support/api.ts';
 import type { Doors, Outcome } from './doors.ts';
 import type { Findings } from './findings.ts';
 import { mailKey, type Receivers, trackedHosts } from './receivers.ts';
 
-interface Newcomer {
-  readonly email: string;
+/** A reservation is left alone for a minute, and looked at every half. */
+const settledWithinMs = 180_000;
+const betweenAttemptsMs = 1000;
+
+interface Person {
+  readonly token: string;
   readonly workspaceId: string;
   readonly agentId: string;
-  /** Of an admin of the workspace. */
-  readonly token: string;
+}
+
+interface Wish {
+  readonly email: string;
+  readonly password: string;
+  readonly workspaceName: string;
+}
+
+/** An admin of a new workspace. */
+interface Newcomer extends Person {
+  readonly email: string;
   /** Invited into the workspace, and joined. */
   readonly colleague: string | undefined;
 }
@@ -22,6 +36,8 @@ export class Newcomers {
   readonly #findings: Findings;
   /** Since the last look. */
   #fresh: Newcomer[] = [];
+  /** Their addresses may be reserved still. */
+  readonly #cutOff: Wish[] = [];
   #count = 0;
 
   constructor(options: { doors: Doors; receivers: Receivers; findings: Findings }) {
@@ -33,8 +49,7 @@ export class Newcomers {
     this.#count += 1;
     const name = `newcomer-${this.#count}`;
     const email = `owner-${this.#count}@${trackedHosts.newcomer}`;
-    const registered = await this.#ask(door, '/auth/register', { email, password, workspaceName: name });
-    const owner = await this.#signedIn(registered, { door, email, by: 409 });
+    const owner = await this.#register(door, { email, password, workspaceName: name });
     if (owner === undefined) return;
     this.#findings.count('newcomers');
     const colleague = `colleague-${this.#count}@${trackedHosts.newcomer}`;
@@ -64,6 +79,37 @@ export class Newcomers {
     }
   }
 
+  /** Once the faults are over: an address whose registration was cut off signs somebody in, or is free again. */
+  async settle(): Promise<void> {
+    const untilMs = performance.now() + settledWithinMs;
+    for (const wish of this.#cutOff.splice(0))
+      while ((await this.#attempt(0, wish)) === undefined) {
+        if (performance.now() > untilMs) {
+          this.#findings.surprise(
+            `${wish.email}, whose registration was cut off, can neither sign in nor register`,
+            'lost',
+          );
+          break;
+        }
+        await pause(betweenAttemptsMs);
+      }
+  }
+
+  /** A registration that was cut off may leave the address reserved, until the directory has settled that: see settle(). */
+  async #register(door: number, wish: Wish): Promise<Person | undefined> {
+    const person = await this.#attempt(door, wish);
+    if (person === undefined) this.#cutOff.push(wish);
+    return person;
+  }
+
+  async #attempt(door: number, wish: Wish): Promise<Person | undefined> {
+    const { email } = wish;
+    const registered = await this.#ask(door, '/auth/register', wish);
+    if (registered.kind === 'done') return personOf(registered.body);
+    const signedIn = await this.#ask(door, '/auth/login', { email, password }, 401);
+    return signedIn.kind === 'done' ? personOf(signedIn.body) : undefined;
+  }
+
   /** True if the colleague has joined. */
   async #invite(
     door: number,
@@ -86,37 +132,29 @@ export class Newcomers {
     const code = await this.#receivers.codeFor(colleague);
     if (code === undefined) return false;
     const joined = await this.#ask(door + 1, '/auth/join', { code, password });
-    return (await this.#signedIn(joined, { door: door + 1, email: colleague, by: 410 })) !== undefined;
+    if (joined.kind === 'done') return true;
+    // The second answer, whose first was lost.
+    const hasJoined = joined.kind === 'refused' && !joined.isFirst && joined.status === 410;
+    return hasJoined && (await this.#signIn(door + 1, colleague)) !== undefined;
   }
 
-  #ask(door: number, path: string, body: object): Promise<Outcome> {
-    return this.#doors.ask({ method: 'POST', path, body, door, isRepeatable: true });
+  #ask(door: number, path: string, body: object, mayBe?: number): Promise<Outcome> {
+    return this.#doors.ask({
+      method: 'POST',
+      path,
+      body,
+      door,
+      isRepeatable: true,
+      ...(mayBe === undefined ? {} : { mayBe }),
+    });
   }
 
-  /** Who signed in, also if the answer was lost and `by` is what a repetition is refused with. */
-  async #signedIn(
-    outcome: Outcome,
-    { door, email, by }: { door: number; email: string; by: number },
-  ): Promise<{ token: string; workspaceId: string; agentId: string } | undefined> {
-    if (outcome.kind === 'done') return personOf(outcome.body);
-    return outcome.kind === 'refused' && !outcome.isFirst && outcome.status === by
-      ? this.#signIn(door, email)
-      : undefined;
-  }
-
-  async #signIn(
-    door: number,
-    email: string,
-  ): Promise<{ token: string; workspaceId: string; agentId: string } | undefined> {
+  async #signIn(door: number, email: string): Promise<Person | undefined> {
     const outcome = await this.#ask(door, '/auth/login', { email, password });
     return outcome.kind === 'done' ? personOf(outcome.body) : undefined;
   }
 }
 
-function personOf({ token, agent }: { token: string; agent: { id: string; workspaceId: string } }): {
-  token: string;
-  workspaceId: string;
-  agentId: string;
-} {
+function personOf({ token, agent }: { token: string; agent: { id: string; workspaceId: string } }): Person {
   return { token, workspaceId: agent.workspaceId, agentId: agent.id };
 }
