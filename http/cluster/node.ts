@@ -477,7 +477,8 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     });
     const isTaken = (workspaceId: string): boolean => ownerships.holding(workspaceId) !== undefined;
     const isUrgent = (workspaceId: string): boolean => workspaceId === directoryId;
-    const copies = new Copies({ logs, files, restorer, clock, log, isTaken, isUrgent });
+    const isBusy = (): boolean => ownerships.isTaking;
+    const copies = new Copies({ logs, files, restorer, clock, log, isTaken, isUrgent, isBusy });
     const ownerships: Ownerships = new Ownerships({
       clock,
       log,

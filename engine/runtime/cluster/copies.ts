@@ -12,6 +12,8 @@ const readingAtOnce = 4;
 const retryMs = 1000;
 /** What a newer version writes, this one may never be able to read. */
 const maxRetryMs = 60_000;
+/** After what is under way. */
+const atOnceMs = 1;
 /** Between two writes to a copy. */
 const restMs = 500;
 
@@ -33,7 +35,7 @@ export class Copies {
   readonly #copies = new Map<string, Copy>();
   /** What was stopped, and may still be applying its last entry. */
   readonly #ending = new Map<string, Promise<void>>();
-  readonly #reading = new Limited(readingAtOnce, (workspaceId) => this.#read(workspaceId));
+  readonly #reading: Limited;
 
   /** `isTaken`: the file is being taken or served, and not ours to touch. */
   constructor(options: {
@@ -45,12 +47,19 @@ export class Copies {
     isTaken: (workspaceId: string) => boolean;
     /** Whether somebody waits for the copy to have what comes. */
     isUrgent?: (workspaceId: string) => boolean;
+    /** Other work of this node comes first: no copy begins to be read. Call goOn() when it is done. */
+    isBusy?: () => boolean;
   }) {
     this.#isTaken = options.isTaken;
     this.#isUrgent = options.isUrgent ?? (() => false);
     this.#ports = options;
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#reading = new Limited(readingAtOnce, (workspaceId) => this.#read(workspaceId), options.isBusy);
+  }
+
+  goOn(): void {
+    this.#reading.goOn();
   }
 
   /** Those that are not brought to the newest entry yet, or fell behind. */
@@ -67,7 +76,7 @@ export class Copies {
       isFollowing: false,
       failures: 0,
     });
-    this.#reading.add(workspaceId);
+    this.#readSoon(workspaceId);
   }
 
   /** Resolves when nothing is applied to the copy any more; it stays as it is. */
@@ -112,10 +121,22 @@ export class Copies {
     for (const workspaceId of [...this.#copies.keys()]) void this.stop(workspaceId);
   }
 
+  #readSoon(workspaceId: string): void {
+    if (this.#isUrgent(workspaceId)) void this.#read(workspaceId);
+    else this.#reading.add(workspaceId);
+  }
+
   /** One at a time of the few; following then costs nothing until something comes. */
   async #read(workspaceId: string): Promise<void> {
     const copy = this.#copies.get(workspaceId);
     if (copy === undefined) return;
+    await this.#readCopy(workspaceId, copy);
+    // It was stopped and is kept again, which the limit took for this one.
+    if (this.#copies.has(workspaceId) && this.#copies.get(workspaceId) !== copy)
+      this.#clock.after(atOnceMs, () => this.#readSoon(workspaceId));
+  }
+
+  async #readCopy(workspaceId: string, copy: Copy): Promise<void> {
     await copy.ended;
     if (copy.abort.signal.aborted) return;
     const read = this.#ports.restorer.restore(workspaceId).then(
@@ -185,7 +206,7 @@ export class Copies {
     const pauseMs = Math.min(retryMs * 2 ** copy.failures, maxRetryMs);
     copy.failures += 1;
     this.#clock.after(pauseMs, () => {
-      if (this.#copies.get(workspaceId) === copy) this.#reading.add(workspaceId);
+      if (this.#copies.get(workspaceId) === copy) this.#readSoon(workspaceId);
     });
   }
 }

@@ -5,12 +5,18 @@ export class Limited {
   readonly #work: (workspaceId: string) => Promise<void>;
   readonly #waiting = new Set<string>();
   readonly #running = new Set<string>();
+  readonly #isHeld: () => boolean;
   #first: string[] = [];
 
-  /** `work` must not reject. */
-  constructor(max: number, work: (workspaceId: string) => Promise<void>) {
+  /** `work` must not reject. `isHeld`: nothing more begins now; call goOn() when that is over. */
+  constructor(max: number, work: (workspaceId: string) => Promise<void>, isHeld: () => boolean = () => false) {
     this.#max = max;
     this.#work = work;
+    this.#isHeld = isHeld;
+  }
+
+  get isIdle(): boolean {
+    return this.#running.size + this.#waiting.size === 0;
   }
 
   /** Does nothing if it waits or runs already. */
@@ -25,13 +31,17 @@ export class Limited {
     if (this.#waiting.has(workspaceId)) this.#first.push(workspaceId);
   }
 
+  goOn(): void {
+    this.#next();
+  }
+
   clear(): void {
     this.#waiting.clear();
     this.#first = [];
   }
 
   #next(): void {
-    while (this.#running.size < this.#max && this.#waiting.size > 0) {
+    while (this.#running.size < this.#max && this.#waiting.size > 0 && !this.#isHeld()) {
       const workspaceId = this.#first.shift() ?? this.#waiting.values().next().value;
       if (workspaceId === undefined || !this.#waiting.delete(workspaceId)) continue;
       this.#running.add(workspaceId);

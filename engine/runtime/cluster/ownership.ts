@@ -96,7 +96,7 @@ export class Ownerships {
   readonly #options: OwnershipOptions;
   readonly #node: string;
   readonly #holdings = new Map<string, Holding>();
-  readonly #taking = new Limited(takingAtOnce, (workspaceId) => this.#take(workspaceId));
+  readonly #taking = new Limited(takingAtOnce, (workspaceId) => this.#takeAsDue(workspaceId));
   readonly #giving = new Limited(givingAtOnce, (workspaceId) => this.#giveAsDue(workspaceId));
   /** Those that could not be taken, and how many times in a row. */
   readonly #failures = new Map<string, number>();
@@ -162,6 +162,11 @@ export class Ownerships {
   onceChanged(call: () => void): { cancel(): void } {
     this.#listeners.add(call);
     return { cancel: () => void this.#listeners.delete(call) };
+  }
+
+  /** Workspaces wait to be taken: whoever uses them waits, too. */
+  get isTaking(): boolean {
+    return !this.#taking.isIdle;
   }
 
   /** Somebody waits for it: if it is to be taken, it is next. */
@@ -299,6 +304,12 @@ export class Ownerships {
         { ...fields, schema: lease.record.schema },
         'a newer version has changed these workspaces and none of its nodes is there: they are left alone, and answered with 503, until one is',
       );
+  }
+
+  async #takeAsDue(workspaceId: string): Promise<void> {
+    await this.#take(workspaceId);
+    // When this is not under way any more.
+    this.#options.clock.after(atOnceMs, () => this.#options.copies.goOn());
   }
 
   async #take(workspaceId: string): Promise<void> {

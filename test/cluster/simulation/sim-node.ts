@@ -81,6 +81,8 @@ export class SimNode {
       ...common,
       restorer,
       isTaken: (workspaceId) => this.ownerships.holding(workspaceId) !== undefined,
+      isUrgent: (workspaceId) => workspaceId === directory,
+      isBusy: () => this.ownerships.isTaking,
     });
     this.#view = new View({ nodes, owners });
     this.#lease = new Lease({
