@@ -112,7 +112,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 
 /**
  * One node alone, one node of the cluster, and three nodes of it at once, in alternating turns, so that all meet the same
- * machine; each sends into its own workspaces. The mean of the turns.
+ * machine; each sends into its own workspaces, and the others wait. The mean of the turns.
  */
 async function sendsInTurns(
   places: readonly DeskAt[],
@@ -269,9 +269,10 @@ async function handOvers(
   { desk }: DeskAt,
   { what, count }: { readonly what: string; readonly count: number },
 ): Promise<Row[]> {
-  return pausesOf({ nodes: cluster.nodes, desk, count, random: randomFrom(seed), what }, async () =>
-    moveTo(cluster, desk.workspaceId, await copyOf(cluster, desk.workspaceId)),
-  );
+  return pausesOf({ nodes: cluster.nodes, desk, count, random: randomFrom(seed), what }, async () => {
+    const next = await copyOf(cluster, desk.workspaceId);
+    return () => moveTo(cluster, desk.workspaceId, next);
+  });
 }
 
 /** The node that keeps a copy of the workspace, once there is one. */
@@ -286,7 +287,7 @@ async function copyOf(cluster: ServiceCluster, workspaceId: string): Promise<str
   }
 }
 
-/** What clients notice of something that happens to a workspace, so many times. */
+/** What clients notice of something that happens to a workspace, so many times. `prepare` resolves to what happens. */
 export async function pausesOf(
   {
     nodes,
@@ -295,7 +296,7 @@ export async function pausesOf(
     random,
     what,
   }: { nodes: readonly ServiceNode[]; desk: Desk; count: number; random: Random; what: string },
-  happen: () => Promise<void>,
+  prepare: () => Promise<() => Promise<void>>,
 ): Promise<Row[]> {
   const writers = nodes.map(
     ({ url }, index) =>
@@ -311,6 +312,7 @@ export async function pausesOf(
   const pausesMs: number[] = [];
   let failures = 0;
   for (let turn = 0; turn < count; turn += 1) {
+    const happen = await prepare();
     for (const writer of writers) writer.forget();
     await happen();
     // Also the writes that it held up.

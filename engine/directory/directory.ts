@@ -16,6 +16,7 @@ import {
   reservedWorkspaces,
 } from '../../store/directory/directory.ts';
 import { type HelpHostClaim, helpHostOf, helpHosts } from '../../store/directory/help-hosts.ts';
+import { reservedNumbers } from '../../store/directory/numbers.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Voided } from '../runtime/lane.ts';
 import type { Log } from '../runtime/log.ts';
@@ -231,6 +232,13 @@ export class Directory extends DirectoryFile {
     return result;
   }
 
+  /** As DirectoryFile. The other node may end before it has settled what it reserves. */
+  override async changeFor(name: string, params: unknown): Promise<unknown> {
+    const result = await super.changeFor(name, params);
+    if (name.startsWith('reserve-')) this.sweepSoon();
+    return result;
+  }
+
   /** Adds a sweep. It rejects if it could not settle everything. */
   alsoSweep(sweep: () => Promise<void>): void {
     this.#otherSweeps.push(sweep);
@@ -249,7 +257,7 @@ export class Directory extends DirectoryFile {
     this.sweepSoon();
   }
 
-  /** For a workspace that another node served before: what that node left is settled in a while. */
+  /** For what another node has begun or served: what it leaves behind is settled in a while. */
   sweepSoon(): void {
     if (this.#isSweepDue) return;
     this.#isSweepDue = true;
@@ -265,11 +273,19 @@ export class Directory extends DirectoryFile {
     try {
       await this.sweep(this.#files);
       for (const sweep of this.#otherSweeps) await sweep();
-      this.#failedSweeps = 0;
+      const isSettled = !this.#hasReservations;
+      this.#failedSweeps = isSettled ? 0 : this.#failedSweeps + 1;
+      // What another node has begun may be nobody's in a while.
+      if (!isSettled) this.sweepSoon();
     } catch (error) {
       this.#failedSweeps += 1;
       this.sweepLater(error);
     }
+  }
+
+  get #hasReservations(): boolean {
+    const { db } = this;
+    return reservedWorkspaces(db).length + reservedEmails(db).length + reservedNumbers(db).length > 0;
   }
 
   /**
@@ -286,9 +302,13 @@ export class Directory extends DirectoryFile {
       else workspaces.push({ workspaceId: id, isMade });
       if (isMade === false) await files.remove(id);
     }
-    const signIns = reservedEmails(this.db).flatMap((row) =>
-      this.isUnderWay(row.agentId) || undecided.has(row.workspaceId) ? [] : (this.#signInOf(row) ?? []),
-    );
+    const unmade = new Set(workspaces.flatMap(({ workspaceId, isMade }) => (isMade ? [] : [workspaceId])));
+    const signIns = reservedEmails(this.db).flatMap((row): SettledSignIn[] => {
+      const { agentId, workspaceId, reservedAt } = row;
+      if (unmade.has(workspaceId)) return [{ agentId, workspaceId, reservedAt, email: null }];
+      const signIn = this.isUnderWay(agentId) || undecided.has(workspaceId) ? undefined : this.#signInOf(row);
+      return signIn === undefined ? [] : [signIn];
+    });
     if (signIns.length + workspaces.length > 0) await this.change('settle-reservations', { signIns, workspaces });
   }
 

@@ -1,7 +1,7 @@
 // The write queue of one file. At the end of a turn of the event loop, all queued jobs run in one transaction, each
 // rolled back separately if it throws. Then COMMIT and one sync off the main thread; only when the data is on disk are
 // the jobs settled, in the order they ran. While one sync is under way the next batch runs, and later jobs queue; in a
-// cluster they queue at once. Knows no table, no rule and no timer.
+// cluster the next batch waits, too. Knows no table, no rule and no timer.
 
 import { type Database, monotonicMs } from '../../store/database.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
@@ -58,7 +58,10 @@ export type Pass = (done: (error: Error | null) => void) => void;
 const maxBatch = 512;
 /** Batches being synced at once: while the disk takes one, the next runs. More would only make each smaller. */
 const maxSyncing = 2;
-/** In a cluster: an entry of its log costs so much that fewer and fuller batches are quicker, also for who waits. */
+/**
+ * In a cluster, whose gate takes one commit at a time: an entry of its log costs so much that fewer and fuller batches are
+ * quicker, also for whoever waits.
+ */
 const maxPassing = 1;
 /** At 20,000 commands a second the last one waits half a second; a longer queue would not help. */
 const maxQueued = 10_000;

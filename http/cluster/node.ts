@@ -12,10 +12,12 @@ import { Ownerships } from '../../engine/runtime/cluster/ownership.ts';
 import {
   CallRefused,
   directoryId,
+  discardedOwner,
   LogFull,
   LogUnreachable,
   NodeAway,
   type NodeRecord,
+  type Ownership,
 } from '../../engine/runtime/cluster/ports.ts';
 import { Restorer } from '../../engine/runtime/cluster/restore.ts';
 import { Router } from '../../engine/runtime/cluster/routing.ts';
@@ -193,8 +195,9 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     return this.#parts?.ownerships.epochServed(workspaceId);
   }
 
+  /** False also of one whose making failed. */
   hasOwner(workspaceId: string): boolean {
-    return this.view.owners.has(workspaceId);
+    return isOwned(this.view.owners.get(workspaceId));
   }
 
   mayExist(workspaceId: string): boolean {
@@ -207,7 +210,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       const found = await Promise.race([this.#store.owners.of(workspaceId).catch(() => null), isLate]);
       // Without the log, nobody knows.
       if (found === null) throw new NotServed();
-      this.#asked.set(workspaceId, found !== undefined);
+      this.#asked.set(workspaceId, isOwned(found?.ownership));
     });
   }
 
@@ -650,6 +653,10 @@ function startRefusal(error: unknown): unknown {
     `NATS, which CLUSTER_NATS_URL names, takes no record of this node: ${error.message}. Most of its servers must run, see each other and have room; their logs say why they do not`,
     { cause: error },
   );
+}
+
+function isOwned(ownership: Ownership | undefined): boolean {
+  return ownership !== undefined && ownership.node !== discardedOwner;
 }
 
 function keyOf({ kind, key }: ForeignPart): string {

@@ -24,7 +24,7 @@ export type ForwardOutcome = 'answered' | 'not served' | 'unknown';
 export interface ClusterCounts {
   /** An entry was acknowledged by the log. */
   observeAppend(durationMs: number): void;
-  /** Commits on this disk that the log did not take; who waited for them got 503. */
+  /** A commit on this disk that the log did not take; whoever waited for it got 503. */
   observeVoided(): void;
   /** This node began to serve a workspace that nobody served, or that was handed to it. */
   observeTakeOver(): void;

@@ -29,13 +29,16 @@ t.test('[bench] sends, a hop, pauses, writes meanwhile, and the first write afte
   t.ok(hops.every(({ value }) => Number.isFinite(value)));
 
   let times = 0;
-  const pauses = await pausesOf({ nodes, desk, count: 2, random: randomFrom(1), what: 'of a workspace' }, async () => {
-    times += 1;
-    node.pause();
-    t.notOk(await node.isReady());
-    node.resume();
-    await node.ready();
-  });
+  const pauses = await pausesOf(
+    { nodes, desk, count: 2, random: randomFrom(1), what: 'of a workspace' },
+    async () => async () => {
+      times += 1;
+      node.pause();
+      t.notOk(await node.isReady());
+      node.resume();
+      await node.ready();
+    },
+  );
   t.equal(times, 2);
   const [p50, p99, errors] = pauses;
   t.ok((p50?.value ?? 0) > 0 && (p99?.value ?? 0) >= (p50?.value ?? 0));

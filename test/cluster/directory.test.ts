@@ -25,6 +25,7 @@ import { tempFolder } from '../support/folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { Copy, Shipper, WatchedFile } from '../support/page-copy.ts';
 import { startService } from '../support/service.ts';
+import { turns } from '../support/toy.ts';
 
 const shop = { workspaceId: 'shop', agentId: 'owner', email: 'owner@shop.example' };
 const wanted = { ...shop, name: 'Shop', subdomain: 'shop' };
@@ -401,6 +402,28 @@ t.test('[cluster] a sweep leaves what other nodes serve', async (t) => {
   await other.sweep(files('shop', true));
   t.equal(owner.isWorkspace('shop'), true, 'or that it was');
   t.match(owner.findEmail(shop.email), { reservedAt: null });
+});
+
+t.test('[cluster] what another node reserved before it ended is settled once it is nobody’s', async (t) => {
+  const clock = new ManualClock();
+  const directory = directoryOf(t, { clock });
+  const db = openFile(t);
+  directory.serve(db, (done) => db.sync(done));
+  let isMade: boolean | null = null;
+  await directory.sweep({ ...silent, isMade: () => isMade });
+  await directory.changeFor('reserve-workspace', { ...wanted, mailFrom: 'a@example.com' });
+  const swept = async (afterMs: number): Promise<number> => {
+    clock.advance(afterMs);
+    await turns(3);
+    return reservedWorkspaces(db).length;
+  };
+  t.equal(await swept(30_000), 1, 'its node may be about to begin it');
+  isMade = false;
+  t.equal(await swept(59_999), 1);
+  clock.advance(1);
+  while (reservedWorkspaces(db).length > 0) await turns(1);
+  t.equal(directory.findEmail(shop.email), undefined);
+  await directory.rest();
 });
 
 t.test('[cluster] the file of a workspace that another node serves tells this one nothing', async (t) => {

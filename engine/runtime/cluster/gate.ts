@@ -1,6 +1,6 @@
 // What a commit of one workspace waits for in a cluster: the log's acknowledgement and the own disk's sync. One commit
 // is under way, and is an entry. The first entry that the log refuses, or does not acknowledge in time, breaks the gate
-// for good: everything since the last acknowledged one is void.
+// for good: it is void, and all that comes.
 
 import type { Clock } from '../clock.ts';
 import { Voided } from '../lane.ts';
@@ -38,6 +38,8 @@ export class Gate implements CommitGate {
   #passing: Passing | undefined;
   #sequence: number;
   #isLogging = false;
+  /** The disk failed: what the file holds is unknown. */
+  #isUnsynced = false;
   #abort = new AbortController();
   #broken: Voided | undefined;
 
@@ -54,19 +56,19 @@ export class Gate implements CommitGate {
 
   /** Whether the file holds nothing that the log does not. */
   get isAtRest(): boolean {
-    return this.#broken === undefined && !this.#isLogging && this.#passing === undefined;
+    return this.#broken === undefined && !this.#isUnsynced && !this.#isLogging && this.#passing === undefined;
   }
 
   /** Appends the first entry of an owner, perhaps an empty one: once the log has it, nobody else's can follow. */
   open(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       const done: Done = (error) => (error === null ? resolve() : reject(error));
-      this.#begin({ isLogged: false, isSynced: true, done }, () => this.#append(bytes));
+      void this.#log(this.#begin({ isSynced: true, done }), bytes);
     });
   }
 
   /**
-   * Call after each COMMIT with what it changed, once the one before is done; `sync` makes it durable on the own disk.
+   * Call after each COMMIT with what it changed, never before the one before is done, which would void both; `sync` makes it durable on the own disk.
    * `done` is called once: with null when both are done, with Voided, or with the disk's error. A commit that changed
    * nothing needs no entry, but the lease: its outcome is what was read.
    */
@@ -76,10 +78,12 @@ export class Gate implements CommitGate {
       done(this.#broken);
       return;
     }
-    const passing: Passing = { isLogged: false, isSynced: false, done };
-    this.#begin(passing, () => (bytes.length > 0 ? this.#append(bytes) : this.#requireLease()));
+    const passing = this.#begin({ isSynced: false, done });
+    if (bytes.length > 0) void this.#log(passing, bytes);
     sync((error) => {
       passing.isSynced = true;
+      this.#isUnsynced ||= error !== null;
+      if (bytes.length === 0) this.#logNothing(passing);
       this.#settle(passing, error);
     });
   }
@@ -96,15 +100,15 @@ export class Gate implements CommitGate {
     if (passing !== undefined) this.#finish(passing, broken);
   }
 
-  #begin(passing: Passing, log: () => Promise<void>): void {
-    this.#passing = passing;
-    void this.#log(passing, log);
+  #begin(passing: Omit<Passing, 'isLogged'>): Passing {
+    this.#passing = { ...passing, isLogged: false };
+    return this.#passing;
   }
 
-  async #log(passing: Passing, log: () => Promise<void>): Promise<void> {
+  async #log(passing: Passing, bytes: Uint8Array): Promise<void> {
     this.#isLogging = true;
     try {
-      await log();
+      await this.#append(bytes);
     } catch (cause) {
       this.break(cause);
     }
@@ -114,8 +118,10 @@ export class Gate implements CommitGate {
     this.#settle(passing, null);
   }
 
-  async #requireLease(): Promise<void> {
-    if (!this.#options.isHeld()) throw new Error('the lease of this node has ended');
+  /** At the moment when the outcome leaves: the process may have been paused since it was read. */
+  #logNothing(passing: Passing): void {
+    if (this.#options.isHeld()) passing.isLogged = true;
+    else this.break(new Error('the lease of this node has ended'));
   }
 
   async #append(bytes: Uint8Array): Promise<void> {

@@ -10,6 +10,7 @@ import { Gate } from './gate.ts';
 import type { Lease } from './lease.ts';
 import { Limited } from './limited.ts';
 import {
+  discardedOwner,
   type Files,
   LogUnreachable,
   type NodeRecord,
@@ -207,7 +208,7 @@ export class Ownerships {
     if (holding === undefined) return;
     const { epoch, revision } = holding;
     this.#drop(workspaceId, holding, new Error('the workspace was not made'));
-    const nobody = { node: '-discarded', epoch: epoch + 1, schema: noNodesSchema, isPinned: false };
+    const nobody = { node: discardedOwner, epoch: epoch + 1, schema: noNodesSchema, isPinned: false };
     await this.#options.owners.set(workspaceId, nobody, revision);
   }
 

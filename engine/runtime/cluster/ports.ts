@@ -56,6 +56,9 @@ export interface WorkspaceLogs {
 
 /** The schema of what no node is to serve. */
 export const noNodesSchema = Number.MAX_SAFE_INTEGER;
+
+/** In place of the node that owns it: nobody, since the making of the workspace failed. */
+export const discardedOwner = '-discarded';
 /** With this the name begins that a command has as an owner, while it changes a file that no node serves meanwhile. */
 export const changingBy = '-changing-';
 
@@ -184,7 +187,10 @@ export interface NodeCalls {
   answer(handlers: CallHandlers): void;
 }
 
-/** What a commit waits for: `done` is called once, with null, with Voided (`lane.ts`), or with the disk's error. */
+/**
+ * What a commit waits for: `done` is called once, with null, with Voided (`lane.ts`), or with the disk's error. One commit
+ * at a time: another one before that voids both.
+ */
 export interface CommitGate {
   pass(
     change: { readonly bytes: Uint8Array; readonly sync: (done: (error: Error | null) => void) => void },

@@ -32,7 +32,7 @@ export interface Request extends Pick<CallOptions, 'body' | 'token'> {
   /** False: an attempt whose effect is unknown is not repeated. */
   readonly isRepeatable: boolean;
   /** A further refusal that may be. */
-  readonly mayBe?: number;
+  readonly alsoAllowed?: number;
 }
 
 export class Doors {
@@ -93,7 +93,7 @@ export class Doors {
         if (answer.status < 300) return { kind: 'done', body: answer.body, sentMs };
         this.#findings.count('refused');
         if (answer.status !== 503) {
-          if (answer.status !== request.mayBe) this.#judge(door, request, answer);
+          if (answer.status !== request.alsoAllowed) this.#judge(door, request, answer);
           return { kind: 'refused', status: answer.status, isFirst };
         }
       }

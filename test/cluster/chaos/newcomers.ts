@@ -7,8 +7,8 @@ import type { Doors, Outcome } from './doors.ts';
 import type { Findings } from './findings.ts';
 import { mailKey, type Receivers, trackedHosts } from './receivers.ts';
 
-/** A reservation is left alone for a minute, and looked at every half. */
-const settledWithinMs = 180_000;
+/** A reservation is left alone for a minute, and looked at after half a minute, and then after twice as long each time. */
+const settledWithinMs = 300_000;
 const betweenAttemptsMs = 1000;
 
 interface Person {
@@ -138,14 +138,14 @@ export class Newcomers {
     return hasJoined && (await this.#signIn(door + 1, colleague)) !== undefined;
   }
 
-  #ask(door: number, path: string, body: object, mayBe?: number): Promise<Outcome> {
+  #ask(door: number, path: string, body: object, alsoAllowed?: number): Promise<Outcome> {
     return this.#doors.ask({
       method: 'POST',
       path,
       body,
       door,
       isRepeatable: true,
-      ...(mayBe === undefined ? {} : { mayBe }),
+      ...(alsoAllowed === undefined ? {} : { alsoAllowed }),
     });
   }
 
