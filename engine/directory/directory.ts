@@ -57,7 +57,7 @@ const believedMs = 250;
 /** Whoever asked waits for this. */
 const askMs = 3000;
 
-/** Delay before unsettled reservations are swept. Doubles after each sweep that could not settle them. */
+/** Delay before unsettled reservations are swept. Doubles after each sweep that left some. */
 const sweepAfterMs = 30_000;
 const longestSweepAfterMs = 10 * 60_000;
 
@@ -74,8 +74,8 @@ export class Directory extends DirectoryFile {
   readonly #claimedDomains = new Set<string>();
   /** Paths of help centres by host, as they were read when `writeCount` statements had written to `db`. */
   #helpPaths: { db: Database; writeCount: number; byHost: ReadonlyMap<string, string> } | undefined;
-  #failedSweeps = 0;
-  #isSweepDue = false;
+  #unsettledSweeps = 0;
+  #nextSweep: { readonly dueMs: number; readonly timer: { cancel(): void } } | undefined;
   readonly #turns = new Turns();
   #stopped = false;
   #believedUntilMs = Number.NEGATIVE_INFINITY;
@@ -254,62 +254,94 @@ export class Directory extends DirectoryFile {
 
   sweepLater(error: unknown): void {
     this.#log.error({ err: error }, 'reservations could not be settled; a later sweep does it');
-    this.sweepSoon();
+    this.#sweepAgain();
   }
 
   /** For what another node has begun or served: what it leaves behind is settled in a while. */
   sweepSoon(): void {
-    if (this.#isSweepDue) return;
-    this.#isSweepDue = true;
-    this.#clock.after(
-      Math.min(sweepAfterMs * 2 ** this.#failedSweeps, longestSweepAfterMs),
-      () => void this.#sweepAll(),
-    );
+    this.#unsettledSweeps = 0;
+    this.#sweepWithin(sweepAfterMs);
+  }
+
+  #sweepAgain(): void {
+    this.#sweepWithin(Math.min(sweepAfterMs * 2 ** this.#unsettledSweeps, longestSweepAfterMs));
+    this.#unsettledSweeps += 1;
+  }
+
+  #sweepWithin(ms: number): void {
+    const dueMs = this.#clock.now() + ms;
+    if (this.#nextSweep !== undefined && this.#nextSweep.dueMs <= dueMs) return;
+    this.#nextSweep?.timer.cancel();
+    const timer = this.#clock.after(ms, () => {
+      this.#nextSweep = undefined;
+      void this.#sweepAll();
+    });
+    this.#nextSweep = { dueMs, timer };
   }
 
   async #sweepAll(): Promise<void> {
-    this.#isSweepDue = false;
-    if (this.#files === undefined || this.#stopped) return;
+    if (this.#stopped) return;
+    const files = this.#files;
+    if (files === undefined) {
+      // The service still starts.
+      this.#sweepWithin(sweepAfterMs);
+      return;
+    }
     try {
-      await this.sweep(this.#files);
+      await this.#settleBy(files);
       for (const sweep of this.#otherSweeps) await sweep();
-      const isSettled = !this.#hasReservations;
-      this.#failedSweeps = isSettled ? 0 : this.#failedSweeps + 1;
-      // What another node has begun may be nobody's in a while.
-      if (!isSettled) this.sweepSoon();
+      this.#goOnSweeping();
     } catch (error) {
-      this.#failedSweeps += 1;
       this.sweepLater(error);
     }
   }
 
-  get #hasReservations(): boolean {
+  /** What another node has begun may be nobody's in a while. */
+  #goOnSweeping(): void {
     const { db } = this;
-    return reservedWorkspaces(db).length + reservedEmails(db).length + reservedNumbers(db).length > 0;
+    const isSettled = reservedWorkspaces(db).length + reservedEmails(db).length + reservedNumbers(db).length === 0;
+    if (isSettled) this.#unsettledSweeps = 0;
+    else this.#sweepAgain();
   }
 
   /**
    * Settles leftover reservations by the workspaces' own files. Those of unreadable files, and of workspaces that
-   * another node serves, stay reserved.
+   * another node serves, stay reserved, and are looked at again.
    */
   async sweep(files: WorkspaceFiles): Promise<void> {
     this.#files = files;
+    await this.#settleBy(files);
+    this.#goOnSweeping();
+  }
+
+  async #settleBy(files: WorkspaceFiles): Promise<void> {
     const workspaces: SettledWorkspace[] = [];
     const undecided = new Set<string>();
     for (const { id } of reservedWorkspaces(this.db)) {
       const isMade = this.isUnderWay(id) ? null : files.isMade(id);
-      if (isMade === null) undecided.add(id);
+      if (isMade === null || (!isMade && !(await this.#remove(files, id)))) undecided.add(id);
       else workspaces.push({ workspaceId: id, isMade });
-      if (isMade === false) await files.remove(id);
     }
     const unmade = new Set(workspaces.flatMap(({ workspaceId, isMade }) => (isMade ? [] : [workspaceId])));
     const signIns = reservedEmails(this.db).flatMap((row): SettledSignIn[] => {
       const { agentId, workspaceId, reservedAt } = row;
-      if (unmade.has(workspaceId)) return [{ agentId, workspaceId, reservedAt, email: null }];
+      const isNobodys = unmade.has(workspaceId) || findDirectoryWorkspace(this.db, workspaceId) === undefined;
+      if (isNobodys && !this.isUnderWay(agentId)) return [{ agentId, workspaceId, reservedAt, email: null }];
       const signIn = this.isUnderWay(agentId) || undecided.has(workspaceId) ? undefined : this.#signInOf(row);
       return signIn === undefined ? [] : [signIn];
     });
     if (signIns.length + workspaces.length > 0) await this.change('settle-reservations', { signIns, workspaces });
+  }
+
+  /** False if that was not possible: the workspace may be another node's, which has made it. */
+  async #remove(files: WorkspaceFiles, workspaceId: string): Promise<boolean> {
+    try {
+      await files.remove(workspaceId);
+      return true;
+    } catch (err) {
+      this.#log.warn({ workspaceId, err }, 'a workspace that seems not to be made was left alone; a later sweep looks');
+      return false;
+    }
   }
 
   /** Whether the workspace exists and its creation has finished. */

@@ -77,7 +77,7 @@ export interface Placement {
    * NeededFromElsewhere if it is not here yet.
    */
   foreign(part: ForeignPart): unknown;
-  /** Gives up a workspace whose making failed. */
+  /** Gives up a workspace whose making failed. Rejects if it is another node's, which may have made it. */
   discard(workspaceId: string): Promise<void>;
   /** Takes a new workspace, whose file is made. Rejects if it could not. */
   begin(workspaceId: string): Promise<void>;

@@ -78,3 +78,20 @@ t.test('[cluster] a copy that is stopped while it is read, and kept again, is re
   await reads[1]?.answer();
   t.equal(copies.behind, 0);
 });
+
+t.test('[cluster] a copy that somebody waited for is not read a second time', async (t) => {
+  const { copies, state, reads, read } = startCopies();
+  state.isBusy = true;
+  copies.keep('w');
+  const warm = copies.warm('w');
+  await turns(3);
+  state.isBusy = false;
+  copies.goOn();
+  await turns(3);
+  t.same(read(), ['w']);
+  await reads[0]?.answer();
+  await warm;
+  await turns(3);
+  t.same(read(), ['w']);
+  t.equal(copies.behind, 0);
+});

@@ -316,3 +316,29 @@ async function promptly(cluster: ClusterSimulation, workspaceId: string, name = 
   await cluster.world.run(4000);
   return asked;
 }
+
+t.test(
+  '[cluster ownership] a workspace that was not made is ended, and one that another node has is not',
+  async (t) => {
+    const cluster = await calmCluster(t);
+    const { name, own } = busiest(cluster);
+    const other = names.find((one) => one !== name) ?? '';
+    const ownershipsOf = (node: string) => cluster.nodeOf(node)?.ownerships;
+    /** Time passes until it is settled. */
+    const settled = async (asked: Promise<void> | undefined): Promise<string> => {
+      let outcome = '';
+      asked?.then(
+        () => (outcome = 'done'),
+        (error: unknown) => (outcome = String(error)),
+      );
+      while (outcome === '') await cluster.world.run(100);
+      return outcome;
+    };
+    t.match(await settled(ownershipsOf(other)?.discard(own[0] ?? '')), /its owner is/);
+    t.equal(cluster.servers.ownerOf(own[0] ?? '')?.ownership.node, name, 'it goes on');
+
+    t.equal(await settled(ownershipsOf(other)?.discard('never made')), 'done');
+    t.equal(await settled(ownershipsOf(other)?.discard('never made')), 'done', 'nor is the second time a failure');
+    t.match(await settled(ownershipsOf(name)?.begin('never made')), /could not be taken/, 'its node comes too late');
+  },
+);

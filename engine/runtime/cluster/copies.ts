@@ -21,7 +21,8 @@ interface Copy {
   readonly abort: AbortController;
   /** Resolves when nothing is applied any more. */
   ended: Promise<void>;
-  isFollowing: boolean;
+  /** `reading`: from its log, by one reader. */
+  state: 'waiting' | 'reading' | 'following';
   /** In a row. */
   failures: number;
 }
@@ -64,7 +65,7 @@ export class Copies {
 
   /** Those that are not brought to the newest entry yet, or fell behind. */
   get behind(): number {
-    return [...this.#copies.values()].filter(({ isFollowing }) => !isFollowing).length;
+    return [...this.#copies.values()].filter(({ state }) => state !== 'following').length;
   }
 
   /** Follows the workspace from now on. */
@@ -73,7 +74,7 @@ export class Copies {
     this.#copies.set(workspaceId, {
       abort: new AbortController(),
       ended: this.#ending.get(workspaceId) ?? Promise.resolve(),
-      isFollowing: false,
+      state: 'waiting',
       failures: 0,
     });
     this.#readSoon(workspaceId);
@@ -105,7 +106,7 @@ export class Copies {
     do await this.stop(workspaceId);
     while (this.#copies.has(workspaceId) || this.#ending.has(workspaceId));
     if (!this.#isFree(workspaceId)) throw new Error('the copy is in use');
-    const copy: Copy = { abort: new AbortController(), ended: Promise.resolve(), isFollowing: false, failures: 0 };
+    const copy: Copy = { abort: new AbortController(), ended: Promise.resolve(), state: 'reading', failures: 0 };
     this.#copies.set(workspaceId, copy);
     const restored = this.#ports.restorer.restore(workspaceId);
     copy.ended = restored.then(
@@ -129,7 +130,9 @@ export class Copies {
   /** One at a time of the few; following then costs nothing until something comes. */
   async #read(workspaceId: string): Promise<void> {
     const copy = this.#copies.get(workspaceId);
-    if (copy === undefined) return;
+    // Somebody who waited for it has read it.
+    if (copy?.state !== 'waiting') return;
+    copy.state = 'reading';
     await this.#readCopy(workspaceId, copy);
     // It was stopped and is kept again, which the limit took for this one.
     if (this.#copies.has(workspaceId) && this.#copies.get(workspaceId) !== copy)
@@ -153,7 +156,7 @@ export class Copies {
 
   #followLater(workspaceId: string, copy: Copy): void {
     if (copy.abort.signal.aborted) return;
-    copy.isFollowing = true;
+    copy.state = 'following';
     copy.ended = this.#follow(workspaceId, copy).then(
       () => this.#again(workspaceId, copy),
       (error: unknown) => {
@@ -202,7 +205,7 @@ export class Copies {
 
   #again(workspaceId: string, copy: Copy): void {
     if (copy.abort.signal.aborted) return;
-    copy.isFollowing = false;
+    copy.state = 'waiting';
     const pauseMs = Math.min(retryMs * 2 ** copy.failures, maxRetryMs);
     copy.failures += 1;
     this.#clock.after(pauseMs, () => {

@@ -83,7 +83,7 @@ export class Gate implements CommitGate {
     sync((error) => {
       passing.isSynced = true;
       this.#isUnsynced ||= error !== null;
-      if (bytes.length === 0) this.#logNothing(passing);
+      if (error === null && bytes.length === 0) this.#logNothing(passing);
       this.#settle(passing, error);
     });
   }

@@ -15,8 +15,9 @@ export class Limited {
     this.#isHeld = isHeld;
   }
 
-  get isIdle(): boolean {
-    return this.#running.size + this.#waiting.size === 0;
+  /** More than are under way at a time. */
+  get isFull(): boolean {
+    return this.#waiting.size > 0;
   }
 
   /** Does nothing if it waits or runs already. */

@@ -30,6 +30,8 @@ import type { View } from './view.ts';
 
 /** A dead node's workspaces: each waits for the log and the disk most of the time. */
 const takingAtOnce = 32;
+/** A thousand take a few seconds. Where many cannot be taken, the other work goes on after this. */
+const takesFirstMs = 15_000;
 /** Before a hand-over the next owner reads its copy up to date, for up to seconds, which no client notices. */
 const givingAtOnce = 16;
 /**
@@ -99,6 +101,7 @@ export class Ownerships {
   readonly #holdings = new Map<string, Holding>();
   readonly #taking = new Limited(takingAtOnce, (workspaceId) => this.#takeAsDue(workspaceId));
   readonly #giving = new Limited(givingAtOnce, (workspaceId) => this.#giveAsDue(workspaceId));
+  #takingSinceMs = 0;
   /** Those that could not be taken, and how many times in a row. */
   readonly #failures = new Map<string, number>();
   readonly #leaving = new Turns(leavingAtOnce);
@@ -165,9 +168,9 @@ export class Ownerships {
     return { cancel: () => void this.#listeners.delete(call) };
   }
 
-  /** Workspaces wait to be taken: whoever uses them waits, too. */
+  /** So many workspaces are to be taken that some wait, for a while: whoever uses them waits, too. */
   get isTaking(): boolean {
-    return !this.#taking.isIdle;
+    return this.#taking.isFull && this.#options.clock.now() - this.#takingSinceMs < takesFirstMs;
   }
 
   /** Somebody waits for it: if it is to be taken, it is next. */
@@ -202,14 +205,19 @@ export class Ownerships {
     await this.#give(workspaceId, { to, isPinned: true });
   }
 
-  /** Ends serving a workspace whose making failed. Nobody takes it again. */
+  /**
+   * Ends a workspace whose making failed: nobody takes it again. Rejects if it is another's, who may have made it, or with
+   * LogUnreachable.
+   */
   async discard(workspaceId: string): Promise<void> {
+    const { owners } = this.#options;
     const holding = this.#holdings.get(workspaceId);
-    if (holding === undefined) return;
-    const { epoch, revision } = holding;
-    this.#drop(workspaceId, holding, new Error('the workspace was not made'));
+    const { epoch, revision } = holding ?? { epoch: 0, revision: 0 };
+    if (holding !== undefined) this.#drop(workspaceId, holding, new Error('the workspace was not made'));
     const nobody = { node: discardedOwner, epoch: epoch + 1, schema: noNodesSchema, isPinned: false };
-    await this.#options.owners.set(workspaceId, nobody, revision);
+    if ((await owners.set(workspaceId, nobody, revision)) !== undefined) return;
+    const owner = (await owners.of(workspaceId))?.ownership.node;
+    if (owner !== discardedOwner) throw new Error(`the workspace is begun, or was: its owner is ${owner}`);
   }
 
   /** Takes its share from now on; before, only what every node needs. */
@@ -273,7 +281,7 @@ export class Ownerships {
       if (duty.kind === 'give' && holding.state === 'serving') this.#giving.add(workspaceId);
       // A node that is to hand over what it does not serve yet takes it first.
     } else if (duty.kind === 'serve' || duty.kind === 'give') {
-      if (lease.record.isReady || everywhere.has(workspaceId)) this.#taking.add(workspaceId);
+      if (lease.record.isReady || everywhere.has(workspaceId)) this.#takeSoon(workspaceId);
     } else if (duty.kind === 'copy' || everywhere.has(workspaceId)) copies.keep(workspaceId);
     else if (view.nodes.has(ownership.node)) void copies.remove(workspaceId);
   }
@@ -305,6 +313,11 @@ export class Ownerships {
         { ...fields, schema: lease.record.schema },
         'a newer version has changed these workspaces and none of its nodes is there: they are left alone, and answered with 503, until one is',
       );
+  }
+
+  #takeSoon(workspaceId: string): void {
+    if (!this.#taking.isFull) this.#takingSinceMs = this.#options.clock.now();
+    this.#taking.add(workspaceId);
   }
 
   async #takeAsDue(workspaceId: string): Promise<void> {
