@@ -254,7 +254,7 @@ export class Directory extends DirectoryFile {
 
   sweepLater(error: unknown): void {
     this.#log.error({ err: error }, 'reservations could not be settled; a later sweep does it');
-    this.#sweepAgain();
+    this.#sweepWithin(this.#betweenSweepsMs);
   }
 
   /** For what another node has begun or served: what it leaves behind is settled in a while. */
@@ -263,9 +263,8 @@ export class Directory extends DirectoryFile {
     this.#sweepWithin(sweepAfterMs);
   }
 
-  #sweepAgain(): void {
-    this.#sweepWithin(Math.min(sweepAfterMs * 2 ** this.#unsettledSweeps, longestSweepAfterMs));
-    this.#unsettledSweeps += 1;
+  get #betweenSweepsMs(): number {
+    return Math.min(sweepAfterMs * 2 ** this.#unsettledSweeps, longestSweepAfterMs);
   }
 
   #sweepWithin(ms: number): void {
@@ -293,6 +292,7 @@ export class Directory extends DirectoryFile {
       this.#goOnSweeping();
     } catch (error) {
       this.sweepLater(error);
+      this.#unsettledSweeps += 1;
     }
   }
 
@@ -300,8 +300,8 @@ export class Directory extends DirectoryFile {
   #goOnSweeping(): void {
     const { db } = this;
     const isSettled = reservedWorkspaces(db).length + reservedEmails(db).length + reservedNumbers(db).length === 0;
-    if (isSettled) this.#unsettledSweeps = 0;
-    else this.#sweepAgain();
+    if (!isSettled) this.#sweepWithin(this.#betweenSweepsMs);
+    this.#unsettledSweeps = isSettled ? 0 : this.#unsettledSweeps + 1;
   }
 
   /**

@@ -316,8 +316,12 @@ export class Ownerships {
   }
 
   #takeSoon(workspaceId: string): void {
-    if (!this.#taking.isFull) this.#takingSinceMs = this.#options.clock.now();
+    const wasFull = this.#taking.isFull;
     this.#taking.add(workspaceId);
+    if (wasFull || !this.#taking.isFull) return;
+    const { clock, copies } = this.#options;
+    this.#takingSinceMs = clock.now();
+    clock.after(takesFirstMs, () => copies.goOn());
   }
 
   async #takeAsDue(workspaceId: string): Promise<void> {
