@@ -291,17 +291,20 @@ export class Directory extends DirectoryFile {
       for (const sweep of this.#otherSweeps) await sweep();
       this.#goOnSweeping();
     } catch (error) {
-      this.sweepLater(error);
       this.#unsettledSweeps += 1;
+      this.sweepLater(error);
     }
   }
 
   /** What another node has begun may be nobody's in a while. */
   #goOnSweeping(): void {
+    this.#unsettledSweeps = this.#hasReservations ? this.#unsettledSweeps + 1 : 0;
+    if (this.#hasReservations) this.#sweepWithin(this.#betweenSweepsMs);
+  }
+
+  get #hasReservations(): boolean {
     const { db } = this;
-    const isSettled = reservedWorkspaces(db).length + reservedEmails(db).length + reservedNumbers(db).length === 0;
-    if (!isSettled) this.#sweepWithin(this.#betweenSweepsMs);
-    this.#unsettledSweeps = isSettled ? 0 : this.#unsettledSweeps + 1;
+    return reservedWorkspaces(db).length + reservedEmails(db).length + reservedNumbers(db).length > 0;
   }
 
   /**
@@ -311,7 +314,7 @@ export class Directory extends DirectoryFile {
   async sweep(files: WorkspaceFiles): Promise<void> {
     this.#files = files;
     await this.#settleBy(files);
-    this.#goOnSweeping();
+    if (this.#hasReservations) this.sweepSoon();
   }
 
   async #settleBy(files: WorkspaceFiles): Promise<void> {
