@@ -68,9 +68,9 @@ export class Gate implements CommitGate {
   }
 
   /**
-   * Call after each COMMIT with what it changed, never before the one before is done, which would void both; `sync` makes it durable on the own disk.
-   * `done` is called once: with null when both are done, with Voided, or with the disk's error. A commit that changed
-   * nothing needs no entry, but the lease: its outcome is what was read.
+   * Call after each COMMIT with what it changed; `sync` makes it durable on the own disk. A call before the last commit is
+   * done voids both. `done` is called once: with null when both are done, with Voided, or with the disk's error. A commit
+   * that changed nothing needs no entry, but the lease: its outcome is what was read.
    */
   pass({ bytes, sync }: { readonly bytes: Uint8Array; readonly sync: (done: Done) => void }, done: Done): void {
     if (this.#passing !== undefined) this.break(new Error('a commit is under way already'));
