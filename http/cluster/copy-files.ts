@@ -7,18 +7,17 @@ import { open, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { directoryId, type LogEntry, type Snapshot, type Snapshots } from '../../engine/runtime/cluster/ports.ts';
 import { makeFolder, removeDatabase, syncFolder } from '../../store/database.ts';
-import { applyPieces } from '../../store/page-log/apply.ts';
-import { piecesTogether } from '../../store/page-log/entries.ts';
-import { firstLink, type Link } from '../../store/page-log/pieces.ts';
+import { firstLink } from '../../store/page-log/pieces.ts';
+import type { Copy, CopyWriter } from '../../workers/cluster/copy-writer.ts';
 import type { Packing } from '../../workers/cluster/packing.ts';
+import { ThreadBusy } from '../../workers/thread.ts';
 import { clusterFolder } from '../process/folder-owner.ts';
 
-/** What a file equals, to the byte. */
-export interface Copy {
-  /** The entry of the log. */
-  readonly sequence: number;
-  /** What the next change names. */
-  readonly link: Link;
+export interface CopyFilesOptions {
+  readonly dataDir: string;
+  readonly snapshots: Snapshots;
+  readonly packing: Packing;
+  readonly copyWriter: CopyWriter;
 }
 
 export class CopyFiles {
@@ -27,14 +26,16 @@ export class CopyFiles {
   readonly #folder: string;
   readonly #snapshots: Snapshots;
   readonly #packing: Packing;
+  readonly #writer: CopyWriter;
   /** Undefined: the file counts for nothing. */
   readonly #copies = new Map<string, Copy | undefined>();
 
-  constructor({ dataDir, snapshots, packing }: { dataDir: string; snapshots: Snapshots; packing: Packing }) {
+  constructor({ dataDir, snapshots, packing, copyWriter }: CopyFilesOptions) {
     this.#dataDir = dataDir;
     this.#folder = clusterFolder(dataDir);
     this.#snapshots = snapshots;
     this.#packing = packing;
+    this.#writer = copyWriter;
     // First: it says that what comes into the folder is a copy.
     makeFolder(this.#folder);
     makeFolder(join(dataDir, 'workspaces'));
@@ -85,15 +86,11 @@ export class CopyFiles {
       copy = { sequence: 0, link: firstLink };
     }
     try {
-      for (const { sequence, pieces } of piecesTogether(entries)) {
-        const before: Link = copy.link;
-        const link = pieces.length === 0 ? before : (await applyPieces({ path, link: before }, pieces)).link;
-        copy = { sequence, link };
-        await this.#keep(workspaceId, copy);
-      }
+      const notePath = this.#notePath(workspaceId);
+      this.#copies.set(workspaceId, await this.#writer.apply({ path, notePath, copy, entries }));
     } catch (error) {
       // It is read from the last snapshot again.
-      this.doubt(workspaceId);
+      if (!(error instanceof ThreadBusy)) this.doubt(workspaceId);
       throw error;
     }
   }
@@ -144,7 +141,6 @@ export class CopyFiles {
     return join(this.#folder, 'work', name);
   }
 
-  /** If the process ends before it is written, the entry is applied once more, which changes nothing. */
   async #keep(workspaceId: string, { sequence, link }: Copy): Promise<void> {
     await writeFile(this.#notePath(workspaceId), JSON.stringify({ sequence, link }), { mode: 0o600 });
     this.#copies.set(workspaceId, { sequence, link });

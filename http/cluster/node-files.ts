@@ -11,7 +11,6 @@ import {
   type Files,
   type LogEntry,
   type Snapshot,
-  type Snapshots,
 } from '../../engine/runtime/cluster/ports.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import { type Lane, type Pass, Voided } from '../../engine/runtime/lane.ts';
@@ -24,18 +23,16 @@ import { encodeChange } from '../../store/page-log/encode.ts';
 import { joinPieces } from '../../store/page-log/entries.ts';
 import type { Link } from '../../store/page-log/pieces.ts';
 import { encodeFile } from '../../store/page-log/whole-file.ts';
+import type { Copy } from '../../workers/cluster/copy-writer.ts';
 import type { Packing } from '../../workers/cluster/packing.ts';
-import { type Copy, CopyFiles, hasLog } from './copy-files.ts';
+import { CopyFiles, type CopyFilesOptions, hasLog } from './copy-files.ts';
 
-export interface NodeFilesOptions {
-  readonly dataDir: string;
+export interface NodeFilesOptions extends CopyFilesOptions {
   readonly engine: Engine;
   readonly directory: Directory;
-  readonly snapshots: Snapshots;
-  readonly packing: Packing;
   readonly syncToDisk?: SyncToDisk | undefined;
-  /** Closes what other threads have open of the file, and removes what they derived from it. */
   readonly log: Log;
+  /** Closes what other threads have open of the file, and removes what they derived from it. */
   closeReaders(workspaceId: string, path: string): Promise<void>;
   onServed(workspaceId: string): void;
   onEnded(workspaceId: string): void;

@@ -41,6 +41,7 @@ import { findDirectoryWorkspace } from '../../store/directory/directory.ts';
 import { schemaVersion } from '../../store/schema-version.ts';
 import { authoritiesIn, ClusterRefused, NatsFull } from '../../workers/cluster/address.ts';
 import { type ClusterStore, openCluster } from '../../workers/cluster/cluster.ts';
+import { type CopyWriter, createCopyWriter } from '../../workers/cluster/copy-writer.ts';
 import { answerCopies } from '../../workers/cluster/inventory.ts';
 import { createPacking, type Packing } from '../../workers/cluster/packing.ts';
 import { programVersion } from '../../workers/program-files.ts';
@@ -149,6 +150,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
   readonly #store: ClusterStore;
   readonly #ground: Ground;
   readonly #packing: Packing = createPacking();
+  readonly #copyWriter: CopyWriter = createCopyWriter();
   readonly #peers: PeerRequests;
   /** For the edge: what other nodes sent on, and from where they connect. */
   readonly known: KnownNodes;
@@ -446,7 +448,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     this.view.stop();
     this.#dead.stop();
     await this.#parts?.lease.leave().catch(() => undefined);
-    await Promise.all([this.#packing.stop(), this.#peers.close()]);
+    await Promise.all([this.#packing.stop(), this.#copyWriter.stop(), this.#peers.close()]);
     await this.#store.close();
   }
 
@@ -459,7 +461,14 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     const { clock, log, dataDir, snapshotBucket } = this.#ground;
     const { logs, owners, nodes, snapshots, calls } = this.#store;
     const { view } = this;
-    const files = new NodeFiles({ ...parts, log, dataDir, snapshots, packing: this.#packing });
+    const files = new NodeFiles({
+      ...parts,
+      log,
+      dataDir,
+      snapshots,
+      packing: this.#packing,
+      copyWriter: this.#copyWriter,
+    });
     const restorer = new Restorer({ logs, snapshots, files });
     const lease = new Lease({
       nodes,

@@ -3,7 +3,8 @@
 // bytes at places, not differences. So the caller records a link when it got it, and after a crash goes on from the last
 // one it recorded, at least as far as it may have come before (to the end of what there is) before it opens the copy.
 
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { closeSync, fdatasync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { readRecords } from './page-records.ts';
 import { type Link, maxPieces, type OpenedPiece, openPiece, type PieceHead, PiecesRefused } from './pieces.ts';
@@ -32,24 +33,27 @@ const pageBytesOffset = 16;
 const largestPageBytes = 65_536;
 const maxPagesTogether = 64;
 
+const syncData = promisify(fdatasync);
+
 /**
  * Applies the pieces of one or more whole changes to the copy at `path`, and syncs it. The copy must exist, be open
  * nowhere, have no log and be written to by one call at a time. `link`: that of the last change that the copy contains.
- * At most 256 pieces, which are unpacked in memory twice, 1 MB each: in a thread if they are many and full. Throws
- * PiecesRefused, with nothing written; after any other error, from the disk, the pieces can be applied again.
+ * At most 256 pieces, which are unpacked in memory twice, 1 MB each. Reads and writes at once, and waits for the sync
+ * alone: for threads and commands. Rejects with PiecesRefused, with nothing written; after any other error, from the
+ * disk, the pieces can be applied again.
  */
 export async function applyPieces(copy: { path: string; link: Link }, pieces: readonly Buffer[]): Promise<Applied> {
   const opened = openAll(copy.link, pieces);
-  // A file that cannot be read here cannot be opened below.
-  const log = await stat(`${copy.path}-wal`).catch(() => undefined);
+  const log = statSync(`${copy.path}-wal`, { throwIfNoEntry: false });
   if (log !== undefined && log.size > 0) throw new PiecesRefused('log', 'the copy has a log of its own');
-  const file = await open(copy.path, 'r+');
+  const file = openSync(copy.path, 'r+');
   try {
-    const plan = await planOf(file, opened);
-    await write(file, plan, opened.pageBytes);
+    const plan = planOf(file, opened);
+    write(file, plan, opened.pageBytes);
+    await syncData(file);
     return plan.applied;
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
@@ -76,8 +80,8 @@ function openAll(from: Link, pieces: readonly Buffer[]): Opened {
   return { pieces: opened, last, link, pageBytes: last.pageBytes };
 }
 
-async function planOf(file: FileHandle, { pieces, last, link, pageBytes }: Opened): Promise<Plan> {
-  await requirePageSize(file, pageBytes);
+function planOf(file: number, { pieces, last, link, pageBytes }: Opened): Plan {
+  requirePageSize(file, pageBytes);
   const pages = new Map<number, NewPage>();
   const memory = new Slabs(pageBytes);
   let commits = 0;
@@ -87,7 +91,7 @@ async function planOf(file: FileHandle, { pieces, last, link, pageBytes }: Opene
       if (known === undefined) {
         known = { bytes: memory.take(), checksum };
         // Zeros behind the end.
-        if (!isWhole) await file.read(known.bytes, 0, pageBytes, (page - 1) * pageBytes);
+        if (!isWhole) readSync(file, known.bytes, 0, pageBytes, (page - 1) * pageBytes);
         pages.set(page, known);
       }
       patch(known.bytes);
@@ -105,10 +109,10 @@ async function planOf(file: FileHandle, { pieces, last, link, pageBytes }: Opene
 }
 
 /** An empty copy takes any. */
-async function requirePageSize(file: FileHandle, pageBytes: number): Promise<void> {
-  const { bytesRead, buffer } = await file.read(Buffer.alloc(2), 0, 2, pageBytesOffset);
-  if (bytesRead === 0) return;
-  const said = buffer.readUInt16BE(0);
+function requirePageSize(file: number, pageBytes: number): void {
+  const size = Buffer.alloc(2);
+  if (readSync(file, size, 0, 2, pageBytesOffset) === 0) return;
+  const said = size.readUInt16BE(0);
   const own = said === 1 ? largestPageBytes : said;
   if (own !== pageBytes) throw new PiecesRefused('page size', `the copy has pages of ${own} bytes, not ${pageBytes}`);
 }
@@ -136,13 +140,12 @@ class Slabs {
   }
 }
 
-async function write(file: FileHandle, { pages, applied }: Plan, pageBytes: number): Promise<void> {
+function write(file: number, { pages, applied }: Plan, pageBytes: number): void {
   for (const [page, { bytes }] of pages) {
-    const { bytesWritten } = await file.write(bytes, 0, pageBytes, (page - 1) * pageBytes);
+    const bytesWritten = writeSync(file, bytes, 0, pageBytes, (page - 1) * pageBytes);
     // As much as fits on a disk that is almost full.
     if (bytesWritten < pageBytes) throw new Error(`only ${bytesWritten} bytes of page ${page} could be written`);
   }
   // Shorter, or longer than its last page if SQLite leaves that out (at 1 GiB, for its locks).
-  await file.truncate(applied.sizePages * pageBytes);
-  await file.datasync();
+  ftruncateSync(file, applied.sizePages * pageBytes);
 }
