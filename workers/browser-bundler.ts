@@ -1,6 +1,6 @@
 // Bundles folders of modules for browsers: one script for the widget, several files for the pages. They are kept in the
 // cache folder, so that a start bundles only what changed. esbuild runs as a separate process, which is started for a
-// build and stopped after it, so that a running service does not hold it.
+// build and stopped after the last one under way, so that a running service does not hold it.
 
 import { basename } from 'node:path';
 import type { BuildOptions, build as esbuild, Metafile, Plugin } from 'esbuild';
@@ -86,9 +86,22 @@ async function kept(name: string, request: unknown, build: () => Promise<Built>)
   return text;
 }
 
-async function buildPages(entries: readonly string[]): Promise<Built> {
-  const { build, stop } = await import('esbuild');
+/** Builds under way: they share esbuild's process, and one that it is taken from never ends. */
+let builds = 0;
+
+async function withEsbuild<Result>(use: (build: typeof esbuild) => Promise<Result>): Promise<Result> {
+  builds += 1;
   try {
+    const { build } = await import('esbuild');
+    return await use(build);
+  } finally {
+    builds -= 1;
+    if (builds === 0) await (await import('esbuild')).stop();
+  }
+}
+
+function buildPages(entries: readonly string[]): Promise<Built> {
+  return withEsbuild(async (build) => {
     const { outputFiles, metafile } = await build({
       ...pageOptions,
       absWorkingDir: projectPath(''),
@@ -112,9 +125,7 @@ async function buildPages(entries: readonly string[]): Promise<Built> {
     const first = split.find(({ source }) => source === entries[0]);
     const files = first === undefined ? split : await joinInto(first, split, build);
     return { text: JSON.stringify(files), inputs: metafile.inputs };
-  } finally {
-    await stop();
-  }
+  });
 }
 
 /** As esbuild splits it. */
@@ -194,9 +205,8 @@ function readFrom(textOf: (name: string, isEntry: boolean) => string | undefined
   };
 }
 
-async function buildScript({ entry, as, texts = {} }: BundleRequest): Promise<Built> {
-  const { build, stop } = await import('esbuild');
-  try {
+function buildScript({ entry, as, texts = {} }: BundleRequest): Promise<Built> {
+  return withEsbuild(async (build) => {
     const { outputFiles, metafile } = await build({
       absWorkingDir: projectPath(''),
       entryPoints: [entry],
@@ -217,7 +227,5 @@ async function buildScript({ entry, as, texts = {} }: BundleRequest): Promise<Bu
     const [file] = outputFiles;
     if (file === undefined) throw new Error(`${entry} made no script`);
     return { text: file.text, inputs: metafile.inputs };
-  } finally {
-    await stop();
-  }
+  });
 }
