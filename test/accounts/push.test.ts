@@ -1,6 +1,6 @@
 // Web Push to agents without an open page: from the customer's message to what the browser decrypts.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { putSealedSecret } from '../../store/workspace/sealed-secrets.ts';
 import { createSecretBox } from '../../workers/secrets/secret-box.ts';
 import { password } from '../support/api.ts';
 import { claimLine, ringLine } from '../support/calls.ts';
-import { filesIn } from '../support/folder.ts';
+import { contentsIn } from '../support/folder.ts';
 import { type PushBrowser, PushService } from '../support/push-browsers.ts';
 import { type Person, type Service, startService } from '../support/service.ts';
 
@@ -354,6 +354,5 @@ t.test('the private key is in no file', async (t) => {
     ?.db.get<{ sealed: string }>(`SELECT sealed FROM sealedSecret WHERE name = 'push'`)?.sealed;
   const key = secrets.open(sealed ?? '', `${owner.workspaceId}:push`);
   t.match(key, /^[\w-]{43}$/);
-  for (const path of filesIn(service.dataDir).filter((path) => basename(path) !== 'lock'))
-    t.notOk(readFileSync(path).includes(key), basename(path));
+  for (const [path, bytes] of contentsIn(service.dataDir)) t.notOk(bytes.includes(key), basename(path));
 });

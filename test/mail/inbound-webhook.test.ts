@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { blockVisitor, unblockVisitor } from '../../engine/customers/visitors.ts
 import { silentLog } from '../../engine/runtime/log.ts';
 import { signatureOf } from '../../http/signed/signatures.ts';
 import { workspaceFaults } from '../../store/operations/integrity.ts';
-import { filesIn, tempFolder } from '../support/folder.ts';
+import { contentsIn, tempFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 
@@ -226,8 +226,7 @@ t.test('signature', async (t) => {
 
   t.test('[secrets at rest] no secret is readable in the data folder', async (t) => {
     const { inboundEmail, carrier } = (await service.get('/workspace/integrations', owner.token)).body;
-    for (const path of filesIn(service.dataDir)) {
-      const bytes = readFileSync(path);
+    for (const [path, bytes] of contentsIn(service.dataDir)) {
       for (const secret of [inboundEmail.secret, carrier.secret])
         t.notOk(bytes.includes(secret), path.slice(service.dataDir.length));
     }

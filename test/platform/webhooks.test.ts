@@ -1,12 +1,11 @@
 // Webhooks from an event to its receiver: the payload, the signature, the order, and what happens if the receiver
 // refuses it.
 
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import t from 'tap';
 import { webhookEventTypes } from '../../engine/events.ts';
-import { filesIn } from '../support/folder.ts';
+import { contentsIn } from '../support/folder.ts';
 import { DnsZone } from '../support/mail-servers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
@@ -96,8 +95,7 @@ t.test('[6] the content of a delivery', async (t) => {
   });
 
   t.test('[decisions, Secrets at rest] the secret is in no file', async (t) => {
-    for (const path of filesIn(service.dataDir).filter((path) => basename(path) !== 'lock'))
-      t.notOk(readFileSync(path).includes(secret.slice(6)), basename(path));
+    for (const [path, bytes] of contentsIn(service.dataDir)) t.notOk(bytes.includes(secret.slice(6)), basename(path));
   });
 
   t.test('[4.2] the log has it', async (t) => {

@@ -1,8 +1,8 @@
 // A temporary folder that is removed after the test.
 
-import { type Dirent, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { type Dirent, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Teardown } from './service.ts';
 
 export function tempFolder(t: Teardown): string {
@@ -26,11 +26,25 @@ export function filesIn(folder: string): string[] {
   });
 }
 
+/**
+ * The files of a running service's data folder, by path, but for its lock, which a reader would let go of. It may rename
+ * and remove some while they are read.
+ */
+export function contentsIn(dataDir: string): Map<string, Buffer> {
+  const paths = filesIn(dataDir).filter((path) => basename(path) !== 'lock');
+  return new Map(paths.flatMap((path) => ifThere(() => [[path, readFileSync(path)] as const]) ?? []));
+}
+
 function entriesOf(folder: string): Dirent[] {
+  return ifThere(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+}
+
+/** Undefined if what it reads is not there. */
+function ifThere<Found>(read: () => Found): Found | undefined {
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    return read();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }
