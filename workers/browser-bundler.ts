@@ -90,13 +90,13 @@ async function kept(name: string, request: unknown, build: () => Promise<Built>)
 let builds = 0;
 
 async function withEsbuild<Result>(use: (build: typeof esbuild) => Promise<Result>): Promise<Result> {
+  const { build, stop } = await import('esbuild');
   builds += 1;
   try {
-    const { build } = await import('esbuild');
     return await use(build);
   } finally {
     builds -= 1;
-    if (builds === 0) await (await import('esbuild')).stop();
+    if (builds === 0) await stop();
   }
 }
 
