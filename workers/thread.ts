@@ -15,8 +15,15 @@ type Params<Q extends Methods, Name extends keyof Q> = Parameters<Q[Name]>[0];
 type Result<Q extends Methods, Name extends keyof Q> = Awaited<ReturnType<Q[Name]>>;
 
 export interface Thread<Q extends Methods> {
-  /** Rejects with ThreadBusy, ThreadFailed (died or took too long), ThreadUnavailable, or the method's own error. */
-  call<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>>;
+  /**
+   * `buffers`: those of `params` that the thread takes over instead of copying them. Rejects with ThreadBusy,
+   * ThreadFailed (died or took too long), ThreadUnavailable, or the method's own error.
+   */
+  call<Name extends keyof Q & string>(
+    name: Name,
+    params: Params<Q, Name>,
+    buffers?: readonly ArrayBuffer[],
+  ): Promise<Result<Q, Name>>;
   readonly waiting: number;
   /** Whether it was started and has not ended: otherwise it has nothing in memory and nothing open. */
   readonly isRunning: boolean;
@@ -134,7 +141,11 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
     return this.#worker !== undefined;
   }
 
-  call<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>> {
+  call<Name extends keyof Q & string>(
+    name: Name,
+    params: Params<Q, Name>,
+    buffers: readonly ArrayBuffer[] = [],
+  ): Promise<Result<Q, Name>> {
     const { title, timeoutMs, first } = this.#options;
     if (this.#isStopped) return Promise.reject(new ThreadFailed(`the ${title} thread is stopped`));
     const goesFirst = first?.names.includes(name) === true;
@@ -153,7 +164,7 @@ class CalledThread<Q extends Methods> implements Thread<Q> {
       }, timeoutMs);
       this.#waiting.set(id, { goesFirst, timer, resolve: (result) => resolve(result as never), reject });
       try {
-        worker.postMessage({ id, name, params, goesFirst } satisfies Request);
+        worker.postMessage({ id, name, params, goesFirst } satisfies Request, buffers);
       } catch (error) {
         // Not plain data: it was never sent.
         this.#remove(id);

@@ -5,12 +5,18 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { directoryId, type LogEntry, type Snapshot, type Snapshots } from '../../engine/runtime/cluster/ports.ts';
+import {
+  CopyBusy,
+  directoryId,
+  type LogEntry,
+  type Snapshot,
+  type Snapshots,
+} from '../../engine/runtime/cluster/ports.ts';
 import { makeFolder, removeDatabase, syncFolder } from '../../store/database.ts';
 import { firstLink } from '../../store/page-log/pieces.ts';
-import type { Copy, CopyWriter } from '../../workers/cluster/copy-writer.ts';
+import { type Copy, copyOf, noteOf } from '../../workers/cluster/copy-note.ts';
+import type { CopyWriter } from '../../workers/cluster/copy-writer.ts';
 import type { Packing } from '../../workers/cluster/packing.ts';
-import { ThreadBusy } from '../../workers/thread.ts';
 import { clusterFolder } from '../process/folder-owner.ts';
 
 export interface CopyFilesOptions {
@@ -89,15 +95,15 @@ export class CopyFiles {
       const notePath = this.#notePath(workspaceId);
       this.#copies.set(workspaceId, await this.#writer.apply({ path, notePath, copy, entries }));
     } catch (error) {
-      // It is read from the last snapshot again.
-      if (!(error instanceof ThreadBusy)) this.doubt(workspaceId);
+      // Otherwise it is read from the last snapshot again.
+      if (!(error instanceof CopyBusy)) await this.doubtSoon(workspaceId);
       throw error;
     }
   }
 
   /** The file, which is open nowhere and has no log, equals this. */
   keep(workspaceId: string, { sequence, link }: Copy): void {
-    writeFileSync(this.#notePath(workspaceId), JSON.stringify({ sequence, link }), { mode: 0o600 });
+    writeFileSync(this.#notePath(workspaceId), noteOf({ sequence, link }), { mode: 0o600 });
     this.#copies.set(workspaceId, { sequence, link });
   }
 
@@ -142,7 +148,7 @@ export class CopyFiles {
   }
 
   async #keep(workspaceId: string, { sequence, link }: Copy): Promise<void> {
-    await writeFile(this.#notePath(workspaceId), JSON.stringify({ sequence, link }), { mode: 0o600 });
+    await writeFile(this.#notePath(workspaceId), noteOf({ sequence, link }), { mode: 0o600 });
     this.#copies.set(workspaceId, { sequence, link });
   }
 
@@ -150,12 +156,9 @@ export class CopyFiles {
     const path = this.pathOf(workspaceId);
     if (!existsSync(path) || hasLog(path)) return undefined;
     try {
-      const { sequence, link } = JSON.parse(readFileSync(this.#notePath(workspaceId), 'utf8')) as Partial<Copy>;
-      return Number.isSafeInteger(sequence) && typeof link === 'string'
-        ? { sequence: Number(sequence), link }
-        : undefined;
+      return copyOf(readFileSync(this.#notePath(workspaceId), 'utf8'));
     } catch {
-      // There is no note, or a full disk cut it off.
+      // There is no note.
       return undefined;
     }
   }

@@ -23,7 +23,7 @@ import { encodeChange } from '../../store/page-log/encode.ts';
 import { joinPieces } from '../../store/page-log/entries.ts';
 import type { Link } from '../../store/page-log/pieces.ts';
 import { encodeFile } from '../../store/page-log/whole-file.ts';
-import type { Copy } from '../../workers/cluster/copy-writer.ts';
+import type { Copy } from '../../workers/cluster/copy-note.ts';
 import type { Packing } from '../../workers/cluster/packing.ts';
 import { CopyFiles, type CopyFilesOptions, hasLog } from './copy-files.ts';
 

@@ -8,7 +8,8 @@ import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { joinPieces } from '../../store/page-log/entries.ts';
 import { firstLink } from '../../store/page-log/pieces.ts';
 import { encodeFile } from '../../store/page-log/whole-file.ts';
-import { type Copy, createCopyWriter } from '../../workers/cluster/copy-writer.ts';
+import type { Copy } from '../../workers/cluster/copy-note.ts';
+import { createCopyWriter } from '../../workers/cluster/copy-writer.ts';
 import { tempFolder } from '../support/folder.ts';
 import { Shipper, WatchedFile } from '../support/page-copy.ts';
 
@@ -68,11 +69,15 @@ t.test('[copy writer] what was begun is written before the thread stops', async 
     void writer.apply({ ...onto, copy: start, entries: [{ sequence: 1, bytes: joinPieces(pieces) }] });
     return onto.notePath;
   });
-  await writer.stop();
+  const stopped = writer.stop();
+  await t.rejects(writer.apply({ path, notePath: join(folder, 'next.note'), copy: start, entries: [] }), {
+    name: 'CopyBusy',
+  });
+  await stopped;
   t.ok(notes.every((note) => existsSync(note)));
   await t.rejects(
     writer.apply({ path, notePath: join(folder, 'late.note'), copy: start, entries: [] }),
-    /stopped/,
+    { name: 'CopyBusy' },
     'nothing is begun later',
   );
 });

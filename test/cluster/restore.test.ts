@@ -1,7 +1,7 @@
 // How a copy becomes the newest: by the log behind it, or by the newest snapshot where the log does not reach back.
 
 import t from 'tap';
-import { type LogEntry, LogUnreachable, type Snapshot } from '../../engine/runtime/cluster/ports.ts';
+import { CopyBusy, type LogEntry, LogUnreachable, type Snapshot } from '../../engine/runtime/cluster/ports.ts';
 import { LogHole, Restorer } from '../../engine/runtime/cluster/restore.ts';
 
 const snapshotAt = (sequence: number): Snapshot => ({ sequence, sha256: '', bytes: 0, version: 1, link: '' });
@@ -11,7 +11,7 @@ function cluster({ newest, purged = 0, snapshot }: { newest: number; purged?: nu
   const copies = new Map<string, number>();
   const told: string[] = [];
   const loads = { underWay: 0, most: 0 };
-  const state = { isReachable: true };
+  const state = { isReachable: true, isBusy: false };
   async function* entries(after: number): AsyncGenerator<LogEntry, void, void> {
     if (!state.isReachable) throw new LogUnreachable('nobody answers');
     for (let sequence = Math.max(after, purged) + 1; sequence <= newest; sequence += 1)
@@ -43,7 +43,10 @@ function cluster({ newest, purged = 0, snapshot }: { newest: number; purged?: nu
         told.push('loaded');
         copies.set(workspaceId, sequence);
       },
-      apply: async (workspaceId, applied) => void copies.set(workspaceId, applied.at(-1)?.sequence ?? 0),
+      apply: async (workspaceId, applied) => {
+        if (state.isBusy) throw new CopyBusy('the node stops');
+        copies.set(workspaceId, applied.at(-1)?.sequence ?? 0);
+      },
     },
   });
   return { restorer, copies, told, loads, state };
@@ -82,6 +85,15 @@ t.test('[cluster] where the log does not answer, nothing is asked again', async 
   copies.set('w', 5);
   await t.rejects(restorer.restore('w'), LogUnreachable);
   t.same(told, ['asked for the snapshot']);
+});
+
+t.test('[cluster] a copy that is not written to now is left as it is', async (t) => {
+  const { restorer, copies, told, state } = cluster({ newest: 7, snapshot: 6 });
+  state.isBusy = true;
+  copies.set('w', 5);
+  await t.rejects(restorer.restore('w'), CopyBusy);
+  t.equal(copies.get('w'), 5);
+  t.same(told, [], 'no snapshot is asked for');
 });
 
 t.test('[cluster] four snapshots are loaded at once', async (t) => {

@@ -1,17 +1,17 @@
 // The main thread's side of the thread that writes what a log holds onto copies of files.
 
+import { CopyBusy } from '../../engine/runtime/cluster/ports.ts';
 import { createThread } from '../thread.ts';
-import type { Copy, methods, Onto } from './copy-writer-thread.ts';
-
-export type { Copy } from './copy-writer-thread.ts';
+import type { Copy } from './copy-note.ts';
+import type { CopyUpdate, methods } from './copy-writer-thread.ts';
 
 export interface CopyWriter {
   /**
    * Writes the entries onto the copy and notes what it equals then, which is what this resolves to. One call at a time for
-   * each copy. After ThreadBusy nothing was written; after any other error the copy may be half written.
+   * each copy. Rejects with CopyBusy, and nothing was written; after any other error the copy may be half written.
    */
-  apply(onto: Onto): Promise<Copy>;
-  /** Resolves when what was begun is written. */
+  apply(update: CopyUpdate): Promise<Copy>;
+  /** Resolves when what was begun is written. Nothing is begun any more. */
   stop(): Promise<void>;
 }
 
@@ -19,23 +19,38 @@ export interface CopyWriter {
 const maxWaiting = 20_000;
 /** From the call on: some thousand are written within seconds, or the disk is stuck. */
 const timeoutMs = 300_000;
+/** What a hand-over or a take-over waits for: it does not wait for others that read a whole log. */
+const fewBytes = 64 * 1024;
 
 export function createCopyWriter(): CopyWriter {
   // It is not stopped while it is idle: a hand-over would wait for it to start.
-  const file = 'workers/cluster/copy-writer-thread.ts';
-  const thread = createThread<typeof methods>({ file, title: 'copies', maxWaiting, timeoutMs });
-  const begun = new Set<Promise<unknown>>();
+  const thread = createThread<typeof methods>({
+    file: 'workers/cluster/copy-writer-thread.ts',
+    title: 'copies',
+    maxWaiting,
+    timeoutMs,
+    first: { names: ['applyFew'], maxWaiting },
+  });
+  const begun = new Set<Promise<Copy>>();
+  let isStopping = false;
   return {
-    apply({ entries, ...onto }) {
+    async apply({ entries, ...update }) {
+      if (isStopping || begun.size >= maxWaiting)
+        throw new CopyBusy(isStopping ? 'the node stops' : `${maxWaiting} copies wait to be written to already`);
       // NATS hands out parts of what it received, and the whole of that would be sent along.
       const own = entries.map(({ sequence, bytes }) => ({ sequence, bytes: new Uint8Array(bytes) }));
-      const applied = thread.call('apply', { ...onto, entries: own });
+      const name = own.reduce((sum, { bytes }) => sum + bytes.length, 0) <= fewBytes ? 'applyFew' : 'apply';
+      const buffers = own.map(({ bytes }) => bytes.buffer);
+      const applied = thread.call(name, { ...update, entries: own }, buffers);
       begun.add(applied);
-      const end = (): void => void begun.delete(applied);
-      applied.then(end, end);
-      return applied;
+      try {
+        return await applied;
+      } finally {
+        begun.delete(applied);
+      }
     },
     async stop() {
+      isStopping = true;
       await Promise.allSettled(begun);
       await thread.stop();
     },

@@ -20,6 +20,11 @@ export class Fenced extends Error {
   override readonly name = 'Fenced';
 }
 
+/** Nothing was written onto a copy, which is as it was: the node stops, or too many are written to. */
+export class CopyBusy extends Error {
+  override readonly name = 'CopyBusy';
+}
+
 /** No majority answered in time. Whether the append was taken is unknown until it is asked again under the same id. */
 export class LogUnreachable extends Error {
   override readonly name: string = 'LogUnreachable';

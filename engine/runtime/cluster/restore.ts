@@ -4,6 +4,7 @@
 import { Turns } from '../turns.ts';
 import { inBatches } from './batches.ts';
 import {
+  CopyBusy,
   type Files,
   type LogEntry,
   LogUnreachable,
@@ -52,7 +53,7 @@ export class Restorer {
         await this.#catchUp(workspaceId);
         return this.#files.sequence(workspaceId);
       } catch (error) {
-        if (attempt === attempts || isUnreachable(error)) throw error;
+        if (attempt === attempts || isVain(error)) throw error;
         isCopyEnough = false;
       }
     }
@@ -117,6 +118,6 @@ export class Restorer {
 }
 
 /** At once, it would be no better. */
-function isUnreachable(error: unknown): boolean {
-  return error instanceof LogUnreachable || error instanceof SnapshotsUnreachable;
+function isVain(error: unknown): boolean {
+  return error instanceof LogUnreachable || error instanceof SnapshotsUnreachable || error instanceof CopyBusy;
 }
