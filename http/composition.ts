@@ -79,6 +79,9 @@ import { createVisitorTokens } from './signed/visitor-tokens.ts';
 import { Sockets } from './sockets/sockets.ts';
 import { sendWebhook } from './webhooks/sending.ts';
 
+/** Of a node that serves what a node left that died: parking them would cost more than the memory, 0.6 MiB each. */
+const maxOpenInCluster = 500;
+
 /** Everything but `config` has a default; tests replace the parts that they watch. */
 export interface ComposeOptions extends OutsideOptions {
   readonly config: Config;
@@ -236,6 +239,7 @@ function engineOf({ options, ground, folder, outside }: Made, outsides: OutsideP
     glance: (path) => folder.checkpointer.glance({ path, model: embedder.model }),
     isKnown: (workspaceId) => folder.directory.isWorkspace(workspaceId),
     placement: options.cluster,
+    maxOpen: options.cluster && maxOpenInCluster,
   });
 }
 

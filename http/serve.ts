@@ -11,7 +11,7 @@ import { findClient } from '../engine/platform/oauth-apps.ts';
 import { systemCaller } from '../engine/runtime/caller.ts';
 import { systemClock } from '../engine/runtime/clock.ts';
 import { removeDatabase } from '../store/database.ts';
-import type { Glance } from '../store/glance.ts';
+import { type Glance, whoWasOnline } from '../store/glance.ts';
 import { PlacesUnusable } from '../workers/providers/places.ts';
 import { CannotTakeMail, listenForMail, type SmtpListener } from '../workers/providers/smtp-listener.ts';
 import type { ClusterNode } from './cluster/node.ts';
@@ -226,8 +226,9 @@ class Service implements Running {
         onServed: (workspaceId) => {
           // What its former node left half done is settled here.
           directory.sweepSoon();
-          void this.#look(workspaceId);
+          this.#reviewPresence(workspaceId);
         },
+        look: (workspaceId, isServed) => this.#look(workspaceId, isServed),
         foreign: ({ workspaceId, key }) => {
           const workspace = engine.workspace(workspaceId);
           return (workspace && findClient(workspace.view(systemCaller), key)) ?? null;
@@ -251,14 +252,27 @@ class Service implements Running {
     await recordKeys(keys, { directory, log });
   }
 
-  /** A workspace that this node serves from now on. */
-  async #look(workspaceId: string): Promise<void> {
+  /** Of a workspace that this node serves from now on: its agents and visitors have a moment to come here. */
+  #reviewPresence(workspaceId: string): void {
+    const { directory, engine, sockets } = this.#parts;
+    try {
+      const workspace = directory.isWorkspace(workspaceId) ? engine.workspace(workspaceId) : undefined;
+      if (workspace === undefined) return;
+      sockets.reviewPresence(workspaceId, whoWasOnline(workspace.view(systemCaller).db), { isMoved: true });
+    } catch (error) {
+      this.services.log.warn({ workspaceId, err: error }, 'who was online in a workspace could not be read');
+    }
+  }
+
+  /** Of a workspace that this node serves from now on. */
+  async #look(workspaceId: string, isServed: () => boolean): Promise<void> {
     const { checkpointer, directory, knowledge } = this.#parts;
     const path = workspacePath(resolve(this.services.config.dataDir), workspaceId);
     try {
       // One that is being made has nothing to look at.
       if (!directory.isWorkspace(workspaceId)) return;
-      this.#visit(workspaceId, await checkpointer.glance({ path, model: knowledge.embedder.model }), { isMoved: true });
+      const glance = await checkpointer.glance({ path, model: knowledge.embedder.model });
+      if (isServed()) this.#goOn(workspaceId, glance);
     } catch (error) {
       // The stop of this node cut it off; the next one that serves the workspace looks at it.
       if (this.#stopping !== undefined) return;
@@ -297,13 +311,18 @@ class Service implements Running {
   }
 
   /** What the start does for a workspace once the state of its file is known. */
-  #visit(workspaceId: string, glance: Glance, { isMoved = false } = {}): void {
-    const { directory, faults, ingestion, sockets } = this.#parts;
+  #visit(workspaceId: string, glance: Glance): void {
+    if (glance.state === 'current') this.#parts.sockets.reviewPresence(workspaceId, glance);
+    this.#goOn(workspaceId, glance);
+  }
+
+  /** With what a former process, or node, was at. */
+  #goOn(workspaceId: string, glance: Glance): void {
+    const { directory, faults, ingestion } = this.#parts;
     const { log, secrets } = this.services;
     if (glance.state !== 'current') return;
     if (directory.isWorkspace(workspaceId)) faults.judge(workspaceId, glance, secrets);
     ingestion.review(workspaceId, glance);
-    sockets.reviewPresence(workspaceId, glance, { isMoved });
     directory
       .settleDomains({ workspaceId, verified: glance.domain })
       .catch((error: unknown) =>

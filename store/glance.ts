@@ -16,7 +16,7 @@ import { findWorkspace } from './workspace/workspaces.ts';
 /** Only a `current` file can be read; an `old` one is migrated by opening it. */
 export type Glance =
   | { readonly state: 'old' }
-  | {
+  | (WhoWasOnline & {
       readonly state: 'current';
       /** Undefined: its creation did not finish. */
       readonly workspaceId: string | undefined;
@@ -27,12 +27,15 @@ export type Glance =
       readonly domain: string | undefined;
       /** Whether documents wait to be embedded by the given model. */
       readonly isUnembedded: boolean;
-      /** Whether agents and visitors had sockets when the last process ended. */
-      readonly hasAgentsOnline: boolean;
-      readonly hasVisitorsOnline: boolean;
       /** One of its sealed secrets; undefined if it has none. */
       readonly sealed: SealedRow | undefined;
-    };
+    });
+
+/** Whether agents and visitors had sockets when the last process ended. */
+export interface WhoWasOnline {
+  readonly hasAgentsOnline: boolean;
+  readonly hasVisitorsOnline: boolean;
+}
 
 export interface GlanceQuestion {
   readonly path: string;
@@ -60,13 +63,16 @@ export function glanceAt({ path, model }: GlanceQuestion): Glance {
       outboxAt: earliestOutboxAt(db),
       domain: verifiedDomain(db),
       isUnembedded: model !== undefined && isUnembedded(db, model),
-      hasAgentsOnline: isAnyAgentOnline(db),
-      hasVisitorsOnline: isAnyVisitorOnline(db),
+      ...whoWasOnline(db),
       sealed: aSealedSecret(db),
     }));
   } finally {
     db.close();
   }
+}
+
+export function whoWasOnline(db: Database): WhoWasOnline {
+  return { hasAgentsOnline: isAnyAgentOnline(db), hasVisitorsOnline: isAnyVisitorOnline(db) };
 }
 
 /** Whether any document lacks an embedding by this model. */

@@ -43,7 +43,7 @@ export interface EngineOptions {
   readonly ceilings?: Ceilings | undefined;
   readonly random?: () => number;
   /** Files open at once. */
-  readonly maxOpen?: number;
+  readonly maxOpen?: number | undefined;
   /** Shared with other work that takes turns on the loop. */
   readonly slices?: Slices;
   /** Reads the file at a path, off the loop. */

@@ -35,6 +35,7 @@ const unusedAges = 5;
 const copyBackAfterMs = 30_000;
 /** Parked workspaces that keep their states, for each that may be open. */
 const restingPerOpen = 10;
+const maxResting = 2000;
 /** Rows of about 1 KiB in the states of a parked workspace. One with more keeps none. */
 const maxRestingRows = 16;
 
@@ -224,7 +225,7 @@ export class OpenFiles {
     if (registry.size > maxRestingRows || registry.rows > maxRestingRows) registry.clear();
     if (registry.size === 0) return;
     this.#resting.set(workspaceId, workspace);
-    if (this.#resting.size <= this.#options.maxOpen * restingPerOpen) return;
+    if (this.#resting.size <= Math.min(this.#options.maxOpen * restingPerOpen, maxResting)) return;
     for (const [oldestId, oldest] of this.#resting) {
       oldest.registry.clear();
       this.#resting.delete(oldestId);

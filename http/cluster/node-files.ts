@@ -94,19 +94,10 @@ export class NodeFiles implements Files {
     // What was derived from the file may hold what the log does not.
     await this.#closeReaders(workspaceId);
     const copy = this.#copyOf(workspaceId);
-    const path = this.#copies.pathOf(workspaceId);
     await this.#copies.doubtSoon(workspaceId);
     if (copy === undefined) return this.#openNew(workspaceId);
-    const db = Database.openWriter(path, migrationsOf(workspaceId), this.#options.syncToDisk);
-    try {
-      const served: Served = { db, frames: new AddedFrames(db), link: copy.link, lane: undefined };
-      const changed = this.#changeOf(served);
-      this.#served.set(workspaceId, served);
-      return changed;
-    } catch (error) {
-      db.close();
-      throw error;
-    }
+    // Those whose workspaces are open already have their turns between.
+    return this.#inTurn(() => this.#openCopy(workspaceId, copy));
   }
 
   serve(workspaceId: string, gate: CommitGate): void {
@@ -243,6 +234,32 @@ export class NodeFiles implements Files {
   copies(): Record<string, number> {
     const copies = [...this.#copies.all()].filter(([workspaceId]) => !this.#served.has(workspaceId));
     return Object.fromEntries(copies.map(([workspaceId, { sequence }]) => [workspaceId, sequence]));
+  }
+
+  #inTurn<Result>(work: () => Result): Promise<Result> {
+    return new Promise((resolve, reject) =>
+      this.#options.engine.later(() => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      }),
+    );
+  }
+
+  #openCopy(workspaceId: string, { link }: Copy): Uint8Array {
+    const path = this.#copies.pathOf(workspaceId);
+    const db = Database.openWriter(path, migrationsOf(workspaceId), this.#options.syncToDisk);
+    try {
+      const served: Served = { db, frames: new AddedFrames(db), link, lane: undefined };
+      const changed = this.#changeOf(served);
+      this.#served.set(workspaceId, served);
+      return changed;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
   }
 
   async #openNew(workspaceId: string): Promise<Uint8Array> {

@@ -8,6 +8,7 @@ import type { ServedReset } from '../../engine/operations/second-factor-reset.ts
 import type { Clock } from '../../engine/runtime/clock.ts';
 import { Copies } from '../../engine/runtime/cluster/copies.ts';
 import { Lease, leaseMs } from '../../engine/runtime/cluster/lease.ts';
+import { Limited } from '../../engine/runtime/cluster/limited.ts';
 import { Ownerships } from '../../engine/runtime/cluster/ownership.ts';
 import {
   CallRefused,
@@ -21,6 +22,7 @@ import {
 } from '../../engine/runtime/cluster/ports.ts';
 import { Restorer } from '../../engine/runtime/cluster/restore.ts';
 import { Router } from '../../engine/runtime/cluster/routing.ts';
+import { Rush } from '../../engine/runtime/cluster/rush.ts';
 import { SnapshotMaker } from '../../engine/runtime/cluster/snapshots.ts';
 import { handOverAll, handOverWithinMs } from '../../engine/runtime/cluster/stopping.ts';
 import { View } from '../../engine/runtime/cluster/view.ts';
@@ -71,6 +73,8 @@ export interface NodeParts {
   readonly counts: ClusterCounts | undefined;
   closeReaders(workspaceId: string, path: string): Promise<void>;
   onServed(workspaceId: string): void;
+  /** Of one that is served, when those who wait for others have them: what can wait. Must not reject. */
+  look(workspaceId: string, isServed: () => boolean): Promise<void>;
   onEnded(workspaceId: string): void;
   /** Of a workspace that this node serves, for another node. */
   foreign(part: ForeignPart): unknown;
@@ -85,8 +89,10 @@ const callMs = 5000;
 const pingMs = 500;
 /** Reading a copy of a gigabyte takes minutes; whoever hands over asks again. */
 const warmMs = 60_000;
+/** Files of workspaces that came here, by the thread that checkpoints. */
+const looksAtOnce = 4;
 /** Of a node that stops, for the files that it still served. */
-const closeForMs = 2000;
+const closeForMs = 4000;
 /** Within this time the others, and load balancers, have heard where everything is now. */
 const heardMs = 500;
 /** How long a start waits for a directory that can be read. */
@@ -458,17 +464,11 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
   }
 
   #make(parts: NodeParts, url: string): Running {
-    const { clock, log, dataDir, snapshotBucket } = this.#ground;
+    const { clock, log, snapshotBucket } = this.#ground;
     const { logs, owners, nodes, snapshots, calls } = this.#store;
     const { view } = this;
-    const files = new NodeFiles({
-      ...parts,
-      log,
-      dataDir,
-      snapshots,
-      packing: this.#packing,
-      copyWriter: this.#copyWriter,
-    });
+    const rush = new Rush(clock);
+    const files = this.#filesOf(parts, rush);
     const restorer = new Restorer({ logs, snapshots, files });
     const lease = new Lease({
       nodes,
@@ -489,8 +489,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
     });
     const isTaken = (workspaceId: string): boolean => ownerships.holding(workspaceId) !== undefined;
     const isUrgent = (workspaceId: string): boolean => workspaceId === directoryId;
-    const isBusy = (): boolean => ownerships.isTaking;
-    const copies = new Copies({ logs, files, restorer, clock, log, isTaken, isUrgent, isBusy });
+    const copies = new Copies({ logs, files, restorer, clock, log, isTaken, isUrgent, rush });
     const ownerships: Ownerships = new Ownerships({
       clock,
       log,
@@ -505,6 +504,7 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       files,
       restorer,
       copies,
+      rush,
       everywhere: new Set([directoryId]),
       newId: () => randomUUID(),
       counts: parts.counts,
@@ -522,6 +522,35 @@ export class ClusterNode implements Placement, Routing, SocketsElsewhere, MailEl
       counts: parts.counts,
       copies,
     };
+  }
+
+  #filesOf(parts: NodeParts, rush: Rush): NodeFiles {
+    const { log, dataDir } = this.#ground;
+    const looks = new Limited(looksAtOnce, async (workspaceId) => {
+      await rush.whenOver();
+      await this.#look(workspaceId, parts);
+    });
+    return new NodeFiles({
+      ...parts,
+      onServed: (workspaceId) => {
+        parts.onServed(workspaceId);
+        looks.add(workspaceId);
+      },
+      log,
+      dataDir,
+      snapshots: this.#store.snapshots,
+      packing: this.#packing,
+      copyWriter: this.#copyWriter,
+    });
+  }
+
+  /** It may leave meanwhile, and come back. */
+  async #look(workspaceId: string, { look }: NodeParts): Promise<void> {
+    let epoch: number | undefined;
+    do {
+      epoch = this.epochServed(workspaceId);
+      if (epoch !== undefined) await look(workspaceId, () => this.epochServed(workspaceId) === epoch);
+    } while (this.epochServed(workspaceId) !== epoch);
   }
 
   /** From here on it takes its share of the workspaces. Rejects with ClusterRefused or LogUnreachable. */

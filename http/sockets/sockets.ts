@@ -14,6 +14,7 @@ import { availabilityOf } from '../../engine/widget/availability.ts';
 import { requireOwnConversation } from '../../engine/widget/chats.ts';
 import { agentView, theRoster } from '../../engine/workspace/roster.ts';
 import { requireSite } from '../../engine/workspace/sites.ts';
+import type { WhoWasOnline } from '../../store/glance.ts';
 import { FrameBudget } from '../limits/frame-budget.ts';
 import { endOf, identify, identifyAgain, type Known, noteUse } from '../pipeline/credentials.ts';
 import { JsonTooIntricate } from '../pipeline/json.ts';
@@ -227,11 +228,11 @@ export class Sockets {
   /** Agents and visitors whose sockets ended with the previous process, or at the node that served the workspace before. */
   reviewPresence(
     workspaceId: string,
-    glance: { readonly hasAgentsOnline: boolean; readonly hasVisitorsOnline: boolean },
+    { hasAgentsOnline, hasVisitorsOnline }: WhoWasOnline,
     { isMoved = false } = {},
   ): void {
-    this.#presence.review(workspaceId, { wasAnyThere: glance.hasAgentsOnline, isMoved });
-    this.#visits.review(workspaceId, glance.hasVisitorsOnline);
+    this.#presence.review(workspaceId, { wasAnyThere: hasAgentsOnline, isMoved });
+    this.#visits.review(workspaceId, hasVisitorsOnline);
   }
 
   /** Checks the sockets of an agent after one or all of its sign-ins may have been ended. */

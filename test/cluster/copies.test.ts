@@ -4,6 +4,7 @@ import t from 'tap';
 import { Copies } from '../../engine/runtime/cluster/copies.ts';
 import type { LogEntry } from '../../engine/runtime/cluster/ports.ts';
 import { Restorer } from '../../engine/runtime/cluster/restore.ts';
+import { Rush } from '../../engine/runtime/cluster/rush.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { turns } from '../support/toy.ts';
@@ -12,7 +13,6 @@ const nobody = (): Promise<never> => Promise.reject(new Error('nobody does this'
 
 function startCopies() {
   const reads: { readonly workspaceId: string; answer(): Promise<void> }[] = [];
-  const state = { isBusy: false };
   const files = {
     sequence: () => 1,
     load: nobody,
@@ -35,6 +35,7 @@ function startCopies() {
   }
   const logs = { append: nobody, purge: nobody, read, follow };
   const clock = new ManualClock();
+  const rush = new Rush(clock);
   const snapshots = { newest: nobody, put: nobody, get: nobody };
   const copies = new Copies({
     logs,
@@ -44,21 +45,23 @@ function startCopies() {
     log: silentLog,
     isTaken: () => false,
     isUrgent: (workspaceId) => workspaceId === 'directory',
-    isBusy: () => state.isBusy,
+    rush,
   });
-  return { copies, clock, state, reads, read: () => reads.map(({ workspaceId }) => workspaceId) };
+  return { copies, clock, rush, reads, read: () => reads.map(({ workspaceId }) => workspaceId) };
 }
 
 t.test('[cluster] no copy begins to be read while workspaces are taken, but one that is read from', async (t) => {
-  const { copies, state, reads, read } = startCopies();
-  state.isBusy = true;
+  const { copies, clock, rush, reads, read } = startCopies();
+  rush.begin();
   copies.keep('w');
   copies.keep('directory');
   await turns(3);
   t.same(read(), ['directory']);
-  state.isBusy = false;
-  copies.goOn();
-  await turns(3);
+  rush.endSoon();
+  await turns(5);
+  t.same(read(), ['directory'], 'those who waited for the last workspace write first');
+  clock.advance(2000);
+  await turns(5);
   t.same(read(), ['directory', 'w']);
   for (const { answer } of reads) await answer();
   t.equal(copies.behind, 0);
@@ -80,14 +83,13 @@ t.test('[cluster] a copy that is stopped while it is read, and kept again, is re
 });
 
 t.test('[cluster] a copy that somebody waited for is not read a second time', async (t) => {
-  const { copies, state, reads, read } = startCopies();
-  state.isBusy = true;
+  const { copies, rush, reads, read } = startCopies();
+  rush.begin();
   copies.keep('w');
   const warm = copies.warm('w');
   await turns(3);
-  state.isBusy = false;
-  copies.goOn();
-  await turns(3);
+  rush.end();
+  await turns(5);
   t.same(read(), ['w']);
   await reads[0]?.answer();
   await warm;

@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import { Limited } from './limited.ts';
 import type { Files, WorkspaceLogs } from './ports.ts';
 import type { Restorer } from './restore.ts';
+import type { Rush } from './rush.ts';
 
 /** Copies that are read from snapshot and log at once: a node that joins reads its whole share. */
 const readingAtOnce = 4;
@@ -37,6 +38,7 @@ export class Copies {
   /** What was stopped, and may still be applying its last entry. */
   readonly #ending = new Map<string, Promise<void>>();
   readonly #reading: Limited;
+  readonly #rush: Rush;
 
   /** `isTaken`: the file is being taken or served, and not ours to touch. */
   constructor(options: {
@@ -48,19 +50,19 @@ export class Copies {
     isTaken: (workspaceId: string) => boolean;
     /** Whether somebody waits for the copy to have what comes. */
     isUrgent?: (workspaceId: string) => boolean;
-    /** Other work of this node comes first: no copy begins to be read. Call goOn() when it is done. */
-    isBusy?: () => boolean;
+    /** Until it is over, no copy begins to be read. */
+    rush: Rush;
   }) {
     this.#isTaken = options.isTaken;
     this.#isUrgent = options.isUrgent ?? (() => false);
     this.#ports = options;
     this.#clock = options.clock;
     this.#log = options.log;
-    this.#reading = new Limited(readingAtOnce, (workspaceId) => this.#read(workspaceId), options.isBusy);
-  }
-
-  goOn(): void {
-    this.#reading.goOn();
+    this.#rush = options.rush;
+    this.#reading = new Limited(readingAtOnce, async (workspaceId) => {
+      await this.#rush.whenOver();
+      await this.#read(workspaceId);
+    });
   }
 
   /** Those that are not brought to the newest entry yet, or fell behind. */

@@ -5,19 +5,21 @@ export class Limited {
   readonly #work: (workspaceId: string) => Promise<void>;
   readonly #waiting = new Set<string>();
   readonly #running = new Set<string>();
-  readonly #isHeld: () => boolean;
   #first: string[] = [];
 
-  /** `work` must not reject. `isHeld`: nothing more begins now; call goOn() when that is over. */
-  constructor(max: number, work: (workspaceId: string) => Promise<void>, isHeld: () => boolean = () => false) {
+  /** `work` must not reject. */
+  constructor(max: number, work: (workspaceId: string) => Promise<void>) {
     this.#max = max;
     this.#work = work;
-    this.#isHeld = isHeld;
   }
 
   /** More than are under way at a time. */
   get isFull(): boolean {
     return this.#waiting.size > 0;
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.size + this.#running.size === 0;
   }
 
   /** Does nothing if it waits or runs already. */
@@ -32,17 +34,13 @@ export class Limited {
     if (this.#waiting.has(workspaceId)) this.#first.push(workspaceId);
   }
 
-  goOn(): void {
-    this.#next();
-  }
-
   clear(): void {
     this.#waiting.clear();
     this.#first = [];
   }
 
   #next(): void {
-    while (this.#running.size < this.#max && this.#waiting.size > 0 && !this.#isHeld()) {
+    while (this.#running.size < this.#max && this.#waiting.size > 0) {
       const workspaceId = this.#first.shift() ?? this.#waiting.values().next().value;
       if (workspaceId === undefined || !this.#waiting.delete(workspaceId)) continue;
       this.#running.add(workspaceId);

@@ -23,6 +23,7 @@ import {
   type WorkspaceLogs,
 } from './ports.ts';
 import type { Restorer } from './restore.ts';
+import type { Rush } from './rush.ts';
 import { SharedQuestions } from './shared-questions.ts';
 import { canOpen, dutyOf, inLine, isTooNew } from './sharing.ts';
 import { Turns } from './turns.ts';
@@ -30,8 +31,6 @@ import type { View } from './view.ts';
 
 /** A dead node's workspaces: each waits for the log and the disk most of the time. */
 const takingAtOnce = 32;
-/** A thousand take a few seconds. Where many cannot be taken, the other work goes on after this. */
-const takesFirstMs = 15_000;
 /** Before a hand-over the next owner reads its copy up to date, for up to seconds, which no client notices. */
 const givingAtOnce = 16;
 /**
@@ -67,6 +66,12 @@ export interface Holding {
   isWaitedFor?: boolean;
 }
 
+/** `workspaceId`: of which alone the changes matter. */
+interface Listener {
+  readonly workspaceId: string | undefined;
+  call(): void;
+}
+
 type ClaimOutcome = 'claimed' | 'not ours' | 'outdated';
 
 export interface OwnershipOptions {
@@ -81,6 +86,7 @@ export interface OwnershipOptions {
   readonly files: Files;
   readonly restorer: Restorer;
   readonly copies: Copies;
+  readonly rush: Rush;
   /** Every node keeps a copy of these: the directory. */
   readonly everywhere: ReadonlySet<string>;
   readonly newId: () => string;
@@ -101,7 +107,6 @@ export class Ownerships {
   readonly #holdings = new Map<string, Holding>();
   readonly #taking = new Limited(takingAtOnce, (workspaceId) => this.#takeAsDue(workspaceId));
   readonly #giving = new Limited(givingAtOnce, (workspaceId) => this.#giveAsDue(workspaceId));
-  #takingSinceMs = 0;
   /** Those that could not be taken, and how many times in a row. */
   readonly #failures = new Map<string, number>();
   readonly #leaving = new Turns(leavingAtOnce);
@@ -113,7 +118,7 @@ export class Ownerships {
   #isTellingLeft = false;
   /** Of one that died, whoever takes one of its workspaces asks. */
   readonly #nodesNow: SharedQuestions<NodeRecord | undefined>;
-  #listeners = new Set<() => void>();
+  readonly #listeners = new Set<Listener>();
   #isOver = false;
 
   constructor(options: OwnershipOptions) {
@@ -162,15 +167,11 @@ export class Ownerships {
     return this.#leftAlone.has(workspaceId);
   }
 
-  /** Calls back once, after the next change of what is served or known. */
-  onceChanged(call: () => void): { cancel(): void } {
-    this.#listeners.add(call);
-    return { cancel: () => void this.#listeners.delete(call) };
-  }
-
-  /** So many workspaces are to be taken that some wait, for a while: whoever uses them waits, too. */
-  get isTaking(): boolean {
-    return this.#taking.isFull && this.#options.clock.now() - this.#takingSinceMs < takesFirstMs;
+  /** Calls back once, after the next change of what is served or known: of one workspace, or of any. */
+  onceChanged(call: () => void, workspaceId?: string): { cancel(): void } {
+    const listener = { workspaceId, call };
+    this.#listeners.add(listener);
+    return { cancel: () => void this.#listeners.delete(listener) };
   }
 
   /** Somebody waits for it: if it is to be taken, it is next. */
@@ -246,6 +247,7 @@ export class Ownerships {
     this.#isOver = true;
     this.#taking.clear();
     this.#giving.clear();
+    this.#options.rush.end();
     this.#options.copies.stopAll();
     for (const [workspaceId, holding] of [...this.#holdings]) this.#drop(workspaceId, holding, cause);
   }
@@ -262,7 +264,7 @@ export class Ownerships {
   #look(workspaceId?: string): void {
     const ids = workspaceId === undefined ? [...this.#options.view.owners.keys()] : [workspaceId];
     for (const id of ids) this.#lookAt(id);
-    this.#tell();
+    this.#tell(workspaceId);
   }
 
   #lookAt(workspaceId: string): void {
@@ -318,16 +320,15 @@ export class Ownerships {
   #takeSoon(workspaceId: string): void {
     const wasFull = this.#taking.isFull;
     this.#taking.add(workspaceId);
-    if (wasFull || !this.#taking.isFull) return;
-    const { clock, copies } = this.#options;
-    this.#takingSinceMs = clock.now();
-    clock.after(takesFirstMs, () => copies.goOn());
+    if (!wasFull && this.#taking.isFull) this.#options.rush.begin();
   }
 
   async #takeAsDue(workspaceId: string): Promise<void> {
     await this.#take(workspaceId);
     // When this is not under way any more.
-    this.#options.clock.after(atOnceMs, () => this.#options.copies.goOn());
+    this.#options.clock.after(atOnceMs, () => {
+      if (this.#taking.isIdle) this.#options.rush.endSoon();
+    });
   }
 
   async #take(workspaceId: string): Promise<void> {
@@ -414,6 +415,7 @@ export class Ownerships {
     const bytes = await files.open(workspaceId);
     const gate = this.#gateOf(workspaceId, { sequence, holding });
     try {
+      if (!this.#isCurrent(workspaceId, holding)) throw new Error('the lease of this node ended meanwhile');
       await gate.open(bytes);
       // Whoever claims it after this reads the entry; whoever claimed it before is the owner.
       const now = await this.#options.owners.of(workspaceId);
@@ -520,7 +522,7 @@ export class Ownerships {
     if (!this.#isCurrent(workspaceId, holding) || holding.state !== 'serving') return;
     try {
       holding.state = 'leaving';
-      this.#tell();
+      this.#tell(workspaceId);
       await files.rest(workspaceId);
       if (!this.#isCurrent(workspaceId, holding)) return;
     } catch (error) {
@@ -542,7 +544,7 @@ export class Ownerships {
       this.#options.counts?.observeHandOver();
     } finally {
       this.#changingOwner -= 1;
-      this.#tell();
+      this.#tell(workspaceId);
     }
   }
 
@@ -557,13 +559,15 @@ export class Ownerships {
     holding.gate.break(cause);
     this.#options.files.release(workspaceId, sequence);
     if (!this.#isOver) this.#options.clock.after(againMs, () => this.#look(workspaceId));
-    this.#tell();
+    this.#tell(workspaceId);
   }
 
-  #tell(): void {
-    const listeners = this.#listeners;
-    this.#listeners = new Set();
-    for (const call of listeners) call();
+  /** Undefined: all may have changed. */
+  #tell(workspaceId: string | undefined): void {
+    for (const listener of [...this.#listeners]) {
+      const isMeant = workspaceId === undefined || (listener.workspaceId ?? workspaceId) === workspaceId;
+      if (isMeant && this.#listeners.delete(listener)) listener.call();
+    }
   }
 }
 

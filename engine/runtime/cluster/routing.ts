@@ -98,7 +98,7 @@ export class Router {
       if (way.to === 'nowhere') throw new NotServed(1, way.why);
       if (this.#clock.now() >= untilMs || this.#waiting >= maxWaiting) throw new NotServed();
       this.#ownerships.hurry(workspaceId);
-      await this.#change();
+      await this.#change(workspaceId);
     }
   }
 
@@ -113,14 +113,14 @@ export class Router {
   }
 
   /** Resolves with the next change, or after a moment. */
-  #change(): Promise<void> {
+  #change(workspaceId: string): Promise<void> {
     this.#waiting += 1;
     return new Promise((resolve) => {
       const listener = this.#ownerships.onceChanged(() => {
         timer.cancel();
         this.#waiting -= 1;
         resolve();
-      });
+      }, workspaceId);
       const timer = this.#clock.after(askAgainMs, () => {
         listener.cancel();
         this.#waiting -= 1;

@@ -6,6 +6,7 @@ import { Ownerships } from '../../../engine/runtime/cluster/ownership.ts';
 import type { NodeRecord } from '../../../engine/runtime/cluster/ports.ts';
 import { Restorer } from '../../../engine/runtime/cluster/restore.ts';
 import { Router } from '../../../engine/runtime/cluster/routing.ts';
+import { Rush } from '../../../engine/runtime/cluster/rush.ts';
 import { SnapshotMaker } from '../../../engine/runtime/cluster/snapshots.ts';
 import { handOverAll } from '../../../engine/runtime/cluster/stopping.ts';
 import { View } from '../../../engine/runtime/cluster/view.ts';
@@ -77,12 +78,13 @@ export class SimNode {
     const { logs, owners, nodes, snapshots } = connection;
     const common = { clock, log: silentLog, logs, files: this.files };
     const restorer = new Restorer({ logs, snapshots, files: this.files });
+    const rush = new Rush(clock);
     const copies = new Copies({
       ...common,
       restorer,
       isTaken: (workspaceId) => this.ownerships.holding(workspaceId) !== undefined,
       isUrgent: (workspaceId) => workspaceId === directory,
-      isBusy: () => this.ownerships.isTaking,
+      rush,
     });
     this.#view = new View({ nodes, owners });
     this.#lease = new Lease({
@@ -102,6 +104,7 @@ export class SimNode {
       peers: { warm: (node, workspaceId) => this.#forward(node, (peer) => peer.ownerships.warm(workspaceId)) },
       restorer,
       copies,
+      rush,
       everywhere: new Set([directory]),
       newId: () => `${incarnation}-${(made += 1)}`,
     });
