@@ -10,6 +10,8 @@ import type { NodeRecord, Nodes } from '../../engine/runtime/cluster/ports.ts';
 import type { Log } from '../../engine/runtime/log.ts';
 
 const lookEveryMs = 250;
+/** After a first refusal. */
+const lookAgainMs = 50;
 const connectMs = 2000;
 /** Refusals in a row. A process that starts again under its name has another record by then. */
 const enough = 2;
@@ -35,7 +37,8 @@ export class DeadNodes {
   }
 
   start(): void {
-    this.#timer = this.#options.clock.after(lookEveryMs, () => {
+    const isFirst = [...this.#refusals.values()].some((times) => times < enough);
+    this.#timer = this.#options.clock.after(isFirst ? lookAgainMs : lookEveryMs, () => {
       void this.#look().finally(() => {
         if (!this.#isOver) this.start();
       });
