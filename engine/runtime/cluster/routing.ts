@@ -18,8 +18,11 @@ export type Way =
   /** `why`: if it takes more than a moment. */
   | { readonly to: 'nowhere'; readonly why?: string };
 
-/** A planned hand-over takes a quarter of a second, a take-over from a warm copy little more. */
-const waitMs = 2000;
+/**
+ * A planned hand-over takes a quarter of a second, a take-over from a warm copy little more: on nodes that hand over, or
+ * take, hundreds at once, seconds. Whoever opens a socket at another node waits for 5 s.
+ */
+const waitMs = 4000;
 /** In all, with what other nodes took to say that they do not serve it: one lets requests that act outside wait. */
 const longestMs = 15_000;
 /** Also asks again without a change, since another node's answer may have changed. */
