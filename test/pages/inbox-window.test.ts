@@ -11,6 +11,7 @@ import { type Service, startService } from '../support/service.ts';
 const count = 20_000;
 const stepMs = 1000;
 const maxRequests = 8;
+const readBeforeSocket = ['/agents', '/departments', '/views'];
 const maxBytes = 150_000;
 const viewport = { width: 1440, height: 860 };
 
@@ -87,8 +88,13 @@ t.test('the inbox with 20,000 open conversations', { skip: noBrowser }, async (t
     const asked = all.filter(({ path }) => path.startsWith('/api/')).map(({ path }) => path.replace('/api/v1', ''));
     const bytes = all.reduce((sum, { size }) => sum + size, 0);
     t.comment(`${(bytes / 1024).toFixed(1)} KB, ${asked.length} requests: ${asked.join(' ')}`);
-    // Where the socket takes longer than a page waits for it, what was read before it is read again.
-    t.ok(new Set(asked).size < maxRequests, asked.join(' '));
+    const again = asked.filter((path, index) => asked.indexOf(path) !== index);
+    t.ok(asked.length - again.length < maxRequests, asked.join(' '));
+    // Where the socket takes longer than a page waits for it, what was read before it is read again, once.
+    t.ok(
+      new Set(again).size === again.length && again.every((path) => readBeforeSocket.includes(path)),
+      again.join(' '),
+    );
     t.ok(bytes < maxBytes, String(bytes));
     t.equal(asked.filter((path) => path === '/conversations/queue').length, 1, 'one page');
     await page.context().close();
